@@ -82,3 +82,11 @@ def test_a_year_of_two_digits_may_lie_some_years_ahead(text: str, year: int, hol
     day = datetime.date(year, 3, 14).toordinal()
     note = datetime.date(2012, 5, 4)
     assert days.admits("month-day-year", text, note, DayInterval(day, day)) is holds
+
+
+@pytest.mark.parametrize(
+    "told", ["Edmondson-Steiner II.", "Differentiation: [ ] well [x] poor", "Grade I [ ] II [X] III [ ]"]
+)
+def test_a_grade_by_a_scale_or_a_box_is_known(told: str) -> None:
+    """The option that has the tick is the grade."""
+    assert faults(f"Hepatocellular carcinoma. {told}", "grade") == []
