@@ -12,6 +12,8 @@ _DATA: Final[Mapping[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".tom
 
 #: The names of the classes, in the order in which they are looked for.
 NOTE_CLASSES: Final[tuple[str, ...]] = tuple(entry["name"] for entry in _DATA["class"])
+#: The class of the reports of pathology, which many steps of reading ask for.
+PATHOLOGY: Final = "pathology"
 #: How a query may call a class (lower case) -> its name; the name itself is always one of them.
 SPOKEN: Final[Mapping[str, str]] = {
     spoken.lower(): entry["name"] for entry in _DATA["class"] for spoken in (entry["name"], *entry["spoken"])

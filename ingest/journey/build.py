@@ -25,6 +25,7 @@ from ...kb.model import (
     Temporality,
     World,
 )
+from ...kb.note_classes import PATHOLOGY
 from ...kb.ontology.concepts import ConceptTable
 from ..binding.placing import SITES_OF_SPREAD, TumorComposer
 from ..note.read import ReadNote
@@ -48,7 +49,6 @@ from .tumors import ALL_TUMORS, NEAR_IN_TIME, DocumentTumors, TumorMap, organ_of
 
 #: A step of the journey: it changes the bench.
 Step = Callable[[Workbench], None]
-_PATHOLOGY: Final = "pathology"
 #: Attributes in which one finding of a kind is another than the next.
 _PARTICULARS: Final = frozenset({"protein", "cdna", "result", "stage", "t", "n", "m", "grade", "value"})
 #: The evidence of an event, the strongest first.
@@ -231,7 +231,7 @@ def _undo_at_sites_of_spread(bench: Workbench, own: Sequence[Fact]) -> None:
         fact.note
         for fact in bench.facts
         if fact.kind == "tnm"
-        and fact.document_class == _PATHOLOGY
+        and fact.document_class == PATHOLOGY
         and fact.attributes.get("prefix") == "p"
         and "t" in fact.attributes
         and is_own(fact)

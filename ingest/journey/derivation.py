@@ -40,6 +40,7 @@ from ...kb.model import (
     Value,
     World,
 )
+from ...kb.note_classes import PATHOLOGY
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales
 from ..note.read import ReadNote
@@ -50,7 +51,6 @@ from .tumors import NEAR_IN_TIME
 
 #: The kinds of which only the greatest that is told counts: the size of a tumor, the nodes of all stations together.
 _GREATEST: Final = {"feature": ("value",), "node": ("positive", "examined")}
-_PATHOLOGY: Final = "pathology"
 #: What is settled when a tumor is found: it follows from what is told then alone, and from nothing once it is stated.
 _ONCE: Final = frozenset({"m", "stage"})
 #: What is told of the tumor only where it was cut out.
@@ -185,14 +185,14 @@ class Derivation:
         return case.resected
 
     def _tells_of_resection(self, read: ReadNote, operated: Set[int]) -> bool:
-        if read.document_class != _PATHOLOGY:
+        if read.document_class != PATHOLOGY:
             return False
         return id(read) in operated or tells_of_excision(read.note.text)
 
     def _is_counted(self, event: Event) -> bool:
         """Whether it is a count of nodes in a report of pathology: they were taken out, whatever the operation."""
         return "examined" in event.attributes and any(
-            self._note_of[one].document_class == _PATHOLOGY for one in event.evidence
+            self._note_of[one].document_class == PATHOLOGY for one in event.evidence
         )
 
     def _is_operation(self, event: Event) -> bool:

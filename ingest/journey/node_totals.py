@@ -16,10 +16,10 @@ from typing import Final
 from ...kb.derivation.rules import PREMISES, RULE
 from ...kb.derivation.stations import SUM_OF_STATIONS, Station, Stations
 from ...kb.model import Context, Event, Experiencer, Mention, Value, World
+from ...kb.note_classes import PATHOLOGY
 from ..note.read import ReadNote
 from .bench import Workbench
 
-_PATHOLOGY: Final = "pathology"
 _ANY_NODE: Final = "lymph_node"
 #: The bracket that a count opens, behind nothing but the word for a number: ``(No III/XIV)``.
 _BRACKET_OF_COUNT: Final = re.compile(r"\((?:nos?\.?\s?)?\Z", re.IGNORECASE)
@@ -62,7 +62,7 @@ def total_nodes(bench: Workbench) -> None:
     for event in counts:
         by_tumor[event.tumor].update(dict.fromkeys(event.evidence, event))
     for read in bench.notes:
-        if read.document_class != _PATHOLOGY:
+        if read.document_class != PATHOLOGY:
             continue
         stations: Stations | None = None
         for events in by_tumor.values():

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from ...kb.kinds import OF_PATIENT
 from ...kb.model import ALL_TUMORS, LATEST_DAY, DayInterval, Temporality, content_id
+from ...kb.note_classes import PATHOLOGY
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.regimens import shipped_components
 from ..text.cue_files import cue_file
@@ -36,7 +37,6 @@ _SYSTEMIC = (
 #: Days within which facts tell of each other: what a report is about, which tumor a finding can be of.
 NEAR_IN_TIME = 90
 _ANY_DAY = DayInterval()
-_PATHOLOGY = "pathology"
 _UNSPECIFIC = frozenset({"malignant_neoplasm", "solid_tumor", "haematological_malignancy"})
 
 
@@ -150,7 +150,7 @@ class TumorMap:
         if related and (not organ or not tumor.organs or bare):
             # A bare morphology at a site that has no such primary of its own is this tumor, found elsewhere.
             return 2
-        if not organ and bare and fact.document_class == _PATHOLOGY and fact.note in tumor.notes:
+        if not organ and bare and fact.document_class == PATHOLOGY and fact.note in tumor.notes:
             # A report of a specimen calls its tumor by what it sees: "also carcinoma in situ".
             return 1 if self._compatible(fact, tumor) else 0
         return 0

@@ -17,7 +17,7 @@ from ..text.word_classes import word_classes
 
 _CLASSES: Final = word_classes("recognizers", "node_lists")
 #: Nobody has more nodes taken out.
-_MOST: Final = 200
+MOST_NODES: Final = 200
 #: A statement of a list is no longer, and one without a count may stand between two (characters).
 _STATEMENT: Final = 160
 
@@ -113,10 +113,10 @@ def _listed(item: re.Match[str], number: Callable[[str], int]) -> Listed | None:
             start = min(item.start(f"{form}_positive"), item.start(f"{form}_examined"))
             end = max(item.end(f"{form}_positive"), item.end(f"{form}_examined"))
             told = number(item[f"{form}_positive"]), number(item[f"{form}_examined"])
-            return Listed(start, end, *told) if told[0] <= told[1] and 0 < told[1] <= _MOST else None
+            return Listed(start, end, *told) if told[0] <= told[1] and 0 < told[1] <= MOST_NODES else None
     for form, positive in (("clear", 0), ("only", None)):
         if item[f"{form}_examined"]:
             examined = number(item[f"{form}_examined"])
-            if 0 < examined <= _MOST:
+            if 0 < examined <= MOST_NODES:
                 return Listed(*item.span(f"{form}_examined"), positive, examined)
     return None

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from ...kb.derivation.stations import names_place
+from ...kb.derivation.stations import names_place, roman_number
 from ...kb.model import Value
-from ...kb.note_classes import note_class
+from ...kb.note_classes import PATHOLOGY, note_class
 from ..text.cue_files import cue_file
 from ..text.dates.reader import is_scored
 from ..text.frame import Frame, Recognizer, Span
@@ -21,13 +21,12 @@ from ..text.gates import Gated
 from ..text.statements import statement
 from ..text.word_classes import word_classes
 from ..text.words import fold
-from .node_lists import listed_counts
+from .node_lists import MOST_NODES, listed_counts
 
 _CLASSES: Final = word_classes("recognizers", "nodes")
 _WORDS: Final = cue_file("words/recognizers")["nodes"]
 _UNITS: Final = {word: number for number, word in enumerate(_WORDS["units"])}
 _TENS: Final = {word: 10 * (number + 2) for number, word in enumerate(_WORDS["tens"])}
-_ROMAN: Final = {"I": 1, "V": 5, "X": 10, "L": 50}
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
 
@@ -276,9 +275,6 @@ _NEXT_IN_LIST = re.compile(r"\)?[,;]\s[A-Za-z][A-Za-z0-9 /&\-]{1,40}\s\(?")
 _ENDS = re.compile(r"(?<!\bgr)\.\s|:\s|\n")
 #: So far before a count stands the heading of its list (characters).
 _LIST = 420
-_PATHOLOGY = "pathology"
-#: Nobody has more nodes taken out.
-_MOST = 200
 
 
 @dataclass(slots=True)
@@ -323,11 +319,9 @@ class NodeRecognizer(Recognizer):
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of kind ``node``."""
-        told: list[Span] = []
-        for span in self._told(frame):
-            told.append(span)
-            yield span
-        if note_class(frame.note.type, frame.note.title) == _PATHOLOGY:
+        told = list(self._told(frame))
+        yield from told
+        if note_class(frame.note.type, frame.note.title) == PATHOLOGY:
             for one in listed_counts(frame.text, _HEADS.find(frame.places, frame.text), _number):
                 if not any(span.start < one.end and one.start < span.end for span in told):
                     yield self._span(frame, one.start, one.end, "node-count", one.positive or 0, one.examined)
@@ -364,9 +358,9 @@ class NodeRecognizer(Recognizer):
         for gated in (_SO_MANY_NODES, _NONE_IN_NODES, _CLEAR_IN_LIST):
             for match in gated.find(frame.places, frame.text):
                 examined = _number(match["examined"])
-                if gated is not _CLEAR_IN_LIST or 0 < examined <= _MOST and self._is_listed(frame.text, match):
+                if gated is not _CLEAR_IN_LIST or 0 < examined <= MOST_NODES and self._is_listed(frame.text, match):
                     yield self._span(frame, *match.span("examined"), "node-count", 0, examined)
-        if note_class(frame.note.type, frame.note.title) == _PATHOLOGY:
+        if note_class(frame.note.type, frame.note.title) == PATHOLOGY:
             for gated in (_NODES_TOLD_FREE, _NODES_FREE):
                 for match in gated.find(frame.places, frame.text):
                     result: dict[str, Value] = {"result": "positive"}
@@ -385,8 +379,8 @@ class NodeRecognizer(Recognizer):
                 continue
             positive, examined = _number(match["positive"]), _number(match["examined"])
             # One list: "Level 5 (0/2), level 7 (0/4), lobar (0/7)".
-            in_list = positive <= examined <= _MOST and _NEXT_IN_LIST.fullmatch(text, last, match.start()) is not None
-            if in_list or self._is_of_nodes(frame, match, positive, examined):
+            is_next = _NEXT_IN_LIST.fullmatch(text, last, match.start()) is not None
+            if is_next and positive <= examined <= MOST_NODES or self._is_of_nodes(frame, match, positive, examined):
                 last = match.end()
                 yield self._count(frame, match, positive, examined)
         for match in _WITHOUT_SLASHES.find(frame.places, text):
@@ -394,7 +388,7 @@ class NodeRecognizer(Recognizer):
             if _NODE_WORD.search(text, low, match.start()) and _BEHIND_CLEAR.search(text, low, match.start()):
                 yield self._span(frame, match.start(), match.end(), "node-count", 0, int(match["examined"]))
         for match in _ROMAN_COUNTS.find(frame.places, text):
-            positive, examined = _roman(match["positive"]), _roman(match["examined"])
+            positive, examined = roman_number(match["positive"]), roman_number(match["examined"])
             if self._is_of_nodes(frame, match, positive, examined):
                 yield self._count(frame, match, positive, examined)
 
@@ -402,7 +396,7 @@ class NodeRecognizer(Recognizer):
     def _is_of_nodes(frame: Frame, match: re.Match[str], positive: int, examined: int) -> bool:
         """Whether what is counted are nodes, and the count is one that can be."""
         text, start, end = frame.text, match.start(), match.end()
-        if positive > examined or examined > _MOST:
+        if positive > examined or examined > MOST_NODES:
             return False
         if examined == _POINTS and _SCORED.search(text, max(0, start - _BEFORE), start):
             return False
@@ -468,7 +462,7 @@ class NodeRecognizer(Recognizer):
         for match in _NUMBERS_OF_NODES.find(frame.places, text):
             start, end = match.span("number")
             examined = _number(match["number"])
-            if not 0 < examined <= _MOST or _NO_NUMBER.search(text, max(0, start - 24), start):
+            if not 0 < examined <= MOST_NODES or _NO_NUMBER.search(text, max(0, start - 24), start):
                 continue
             before = max(0, start - _REACH_BEFORE)
             if match["stop"] and match["number"].isdigit():
@@ -585,12 +579,6 @@ def _number(words: str) -> int:
     if figure := _FIGURE_IN.search(plain):
         return int(figure[1])
     return 1 if first in _WORDS["one"] or first in ("l", "i") else 0
-
-
-def _roman(letters: str) -> int:
-    """A Roman number: ``XIX`` → 19."""
-    values = [_ROMAN[letter] for letter in letters]
-    return sum(-one if one < max(values[at:]) else one for at, one in enumerate(values))
 
 
 def _is_surgical(frame: Frame, start: int, end: int, examined: int) -> bool:

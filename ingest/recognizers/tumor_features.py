@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ...kb.derivation.rules import shipped_rules
 from ...kb.model import Value
-from ...kb.note_classes import note_class
+from ...kb.note_classes import PATHOLOGY, note_class
 from ...kb.ontology.concepts import ConceptTable
 from ..text.cue_files import cue_file, over_lines
 from ..text.frame import TUMOR_FEATURES, Frame, Recognizer, Span
@@ -46,7 +46,6 @@ _ADJECTIVES: Final = ("al", "ar", "ic", "ary")
 _NEVER: Final = re.compile(r"(?!)")
 #: The widest tumor that a figure may tell, in millimetres: more is a slip of the scan.
 _WIDEST: Final = 600.0
-_PATHOLOGY: Final = "pathology"
 _IMAGING: Final = "imaging"
 #: So far around a position on a clock is told what lies there (characters).
 _AROUND_CLOCK: Final = 90
@@ -213,11 +212,11 @@ class TumorFeatureRecognizer(Recognizer):
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of the kinds ``feature`` and ``extension``."""
         class_ = note_class(frame.note.type, frame.note.title)
-        if class_ in (_PATHOLOGY, _IMAGING):
+        if class_ in (PATHOLOGY, _IMAGING):
             yield from _clock_positions(frame)
         if class_ == _IMAGING:
             yield from _imaged_sizes(frame)
-        if class_ != _PATHOLOGY:
+        if class_ != PATHOLOGY:
             return
         yield from _sizes(frame)
         yield from _sizes_of_forms(frame)

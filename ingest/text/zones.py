@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ...kb.note_classes import note_class
+from ...kb.note_classes import PATHOLOGY, note_class
 from .cue_files import cue_file
 from .frame import Frame
 from .gates import Gate, Gated, Places
@@ -29,7 +29,6 @@ from .zone_words import Changes, Described, ZoneWords, zone_words
 #: The zones, in the order of the states.
 ZONES: Final = ("patient", "nobody", "another")
 _PATIENT, _NOBODY, _ANOTHER = range(3)
-_PATHOLOGY: Final = "pathology"
 #: What learning calls the begin of a note among boundaries.
 START: Final = "start"
 #: The zone for or against which the tables of the file speak.
@@ -180,7 +179,7 @@ def zones_of(frame: Frame, table: ZoneTable | None = None, learned: ZoneWords | 
     changes = [learned.change(boundary) for boundary in boundaries]
     zones: dict[int, Zone] = {}
     states = _likeliest(points, changes, learned.change(START)[_PATIENT])
-    if note_class(frame.note.type, frame.note.title) == _PATHOLOGY:
+    if note_class(frame.note.type, frame.note.title) == PATHOLOGY:
         states = _seconded(seen, states)
     for one, state in zip(seen, states, strict=True):
         if state != _PATIENT and len(seen) >= _FEWEST and not (state == _NOBODY and _of_somebody(frame, one)):

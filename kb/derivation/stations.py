@@ -28,6 +28,7 @@ _SIDES: Final = frozenset(
 )
 #: Words that tell how nodes were chosen, and no place.
 _CHOSEN: Final = frozenset({"sentinel", "non_sentinel"})
+_ROMAN: Final = {"I": 1, "V": 5, "X": 10, "L": 50}
 #: No heading of a specimen is longer: a label further before says nothing of a count (characters).
 _REACH_OF_LABEL: Final = 1500
 #: The words of a station stand no further before its count, and behind it (characters).
@@ -48,8 +49,6 @@ _SIDED_HEADING: Final = re.compile(
 )
 _STATEMENT_ENDS: Final = re.compile(r"[.:;]\s|\s-{1,2}\s")
 _CLAUSE_BEHIND: Final = re.compile(r"[^.;:()]*")
-
-
 _WORD: Final = re.compile(r"[A-Za-z0-9]+")
 #: No name of a field is longer (characters).
 _REACH_OF_FIELD: Final = 60
@@ -62,6 +61,16 @@ class Label:
     start: int
     kind: str
     order: int
+
+
+def roman_number(letters: str) -> int:
+    """A Roman number below ninety.
+
+    >>> roman_number("XIX")
+    19
+    """
+    values = [_ROMAN[letter] for letter in letters]
+    return sum(-one if one < max(values[at:]) else one for at, one in enumerate(values))
 
 
 def names_place(text: str) -> bool:
@@ -210,16 +219,11 @@ def _is_value(text: str, match: re.Match[str]) -> bool:
 
 def _label(match: re.Match[str]) -> Label:
     if match["roman"]:
-        return Label(match.start(), "roman", _roman(match["roman"]))
+        return Label(match.start(), "roman", roman_number(match["roman"]))
     letter = match["letter"] or match["part"]
     if letter:
         return Label(match.start(), "letter", ord(letter))
     return Label(match.start(), "number", int(match["number"] or match["part_number"]))
-
-
-def _roman(letters: str) -> int:
-    values = [{"I": 1, "V": 5, "X": 10}[letter] for letter in letters]
-    return sum(-one if one < behind else one for one, behind in zip(values, [*values[1:], 0], strict=True))
 
 
 @dataclass(frozen=True, slots=True)
