@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -21,28 +21,12 @@ from ..files.text_files import text_of
 #: The rule that a total of stations names.
 SUM_OF_STATIONS: Final = "sum_of_stations"
 _FILE: Final = Path(__file__).with_suffix(".toml")
-#: Words of which each names what another does not.
-_SIDES: Final = frozenset(
-    "left right lesser greater proximal distal anterior posterior internal external upper lower superficial"
-    " deep".split()
-)
-#: Words that tell how nodes were chosen, and no place.
-_CHOSEN: Final = frozenset({"sentinel", "non_sentinel"})
 _ROMAN: Final = {"I": 1, "V": 5, "X": 10, "L": 50}
 #: No heading of a specimen is longer: a label further before says nothing of a count (characters).
 _REACH_OF_LABEL: Final = 1500
 #: The words of a station stand no further before its count, and behind it (characters).
 _REACH_BEFORE, _REACH_BEHIND = 160, 60
 
-#: The label of a specimen at the beginning of a statement: ``(A)``, ``B.``, ``3)``, ``PART 2:``.
-_LABEL: Final = re.compile(
-    r"(?:\A|(?<=[.:;,)\n\-] )|(?<=[.:;)\n]))"
-    r"(?:(?:PART|Part|JAR|Jar|PREP\.?|Prep\.?|Specimen|SPECIMEN|Bottle|Vial|Container|Packet)\s"
-    r"(?:(?P<part>[A-Z])|(?P<part_number>\d{1,2}))(?!\w)[:.]?"
-    r"|\[(?P<roman>[IVX]{1,4})\]"
-    r"|\(?(?P<letter>[A-Z])(?:\)\.?|[.:]|\s?-(?=\s))|(?:(?:[Aa]d|[Rr]e)\s)?[(#]?(?P<number>\d{1,2})(?:\)[.:]?|[.:](?!\d)|\s-(?=\s)))"
-    r"(?=\s?[A-Z(\"'\-]|(?<=[A-Z]\))\s[a-z]|(?<=[A-Z][.:)])\s\d|(?<=\d[.:)])\s(?:\d{1,2}|[a-z]{3,9})(?:\s(?:of|nodes?|lymph)|,\s(?:all|none|no))\b)"
-)
 #: The heading of the levels of one side.
 _SIDED_HEADING: Final = re.compile(
     r"(?:\A|(?<=[.:;)\n\-] ))(?:\(?\w{1,2}[.):]\s)?(?P<side>left|right)\s[^.:;]{0,40}:", re.IGNORECASE
@@ -107,12 +91,12 @@ class Station:
     @property
     def places(self) -> frozenset[str]:
         """Its words, without those for how nodes were chosen: sentinel nodes lie among the axillary ones."""
-        return self.words - _CHOSEN
+        return self.words - _words().chosen
 
     @property
     def is_level(self) -> bool:
         """Whether it names a level, and no region of which that may be a part."""
-        named = self.places - _SIDES
+        named = self.places - _words().sides
         return bool(named) and named <= _words().levels | self._numbers
 
     @property
@@ -136,7 +120,7 @@ class Station:
         """Whether their words name different sides, or different levels."""
         if self.is_level and than.is_level:
             return self.words.isdisjoint(than.words) or bool(self._numbers - than.words and than._numbers - self.words)
-        sides = (self.words ^ than.words) & _SIDES
+        sides = (self.words ^ than.words) & _words().sides
         return bool(sides & self.words and sides & than.words) or bool(
             self._numbers - than.words and than._numbers - self.words
         )
@@ -147,7 +131,7 @@ class Stations:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        found = [match for match in _LABEL.finditer(text) if not _is_value(text, match)]
+        found = [match for match in _words().label.finditer(text) if not _is_value(text, match)]
         self._labels = [_label(match) for match in found]
         self._starts = [one.start for one in self._labels]
         self._parts = [_label(match) for match in found if match["part"] or match["part_number"]]
@@ -186,7 +170,7 @@ class Stations:
         known, found = _words(), _STATEMENT_ENDS.search(self._text, at, start)
         # "Splenic hilum, 3": the place stands right before the count.
         end = found.start() if found else start
-        begins = _LABEL.match(self._text, at)
+        begins = _words().label.match(self._text, at)
         rest = known.numbered.sub(" ", known.places.sub(" ", self._text[begins.end() if begins else at : end]))
         heads = all(known.heading.fullmatch(word) for word in _WORD.findall(rest))
         return self._text[at:end] if heads else ""
@@ -231,8 +215,11 @@ class _Words:
     """The words of ``stations.toml``, as patterns."""
 
     names: frozenset[str]
+    sides: frozenset[str]
+    chosen: frozenset[str]
     levels: frozenset[str]
     regions: frozenset[str]
+    label: re.Pattern[str]
     places: re.Pattern[str]
     numbered: re.Pattern[str]
     total: re.Pattern[str]
@@ -244,15 +231,27 @@ class _Words:
 
 @lru_cache(maxsize=1)
 def _words() -> _Words:
-    table: dict[str, Any] = tomllib.loads(text_of(_FILE))
+    table: Mapping[str, Any] = tomllib.loads(text_of(_FILE))
     places = "|".join(f"(?P<{name}>{'|'.join(words)})" for name, words in table["words"].items())
     numbered, numbers = ("|".join(table["numbered"][name]) for name in ("words", "numbers"))
     total, anew = ("|".join(table[name]["words"]) for name in ("total", "anew"))
     number = rf"(?P<number>(?:{numbers})(?:[\s\-\"]{{0,2}}(?:[AB]|sa|sb|[abdp])\b)?)"
+    #: The label of a specimen at the beginning of a statement: ``(A)``, ``B.``, ``3)``, ``PART 2:``.
+    label = (
+        r"(?:\A|(?<=[.:;,)\n\-] )|(?<=[.:;)\n]))"
+        rf"(?:(?:{'|'.join(table['part']['words'])})\s"
+        r"(?:(?P<part>[A-Z])|(?P<part_number>\d{1,2}))(?!\w)[:.]?"
+        r"|\[(?P<roman>[IVX]{1,4})\]"
+        r"|\(?(?P<letter>[A-Z])(?:\)\.?|[.:]|\s?-(?=\s))|(?:(?:[Aa]d|[Rr]e)\s)?[(#]?(?P<number>\d{1,2})(?:\)[.:]?|[.:](?!\d)|\s-(?=\s)))"
+        r"(?=\s?[A-Z(\"'\-]|(?<=[A-Z]\))\s[a-z]|(?<=[A-Z][.:)])\s\d|(?<=\d[.:)])\s(?:\d{1,2}|[a-z]{3,9})(?:\s(?:of|nodes?|lymph)|,\s(?:all|none|no))\b)"
+    )
     return _Words(
         frozenset(table["words"]),
+        frozenset(table["sides"]["words"]),
+        frozenset(table["chosen"]["words"]),
         frozenset(table["levels"]["words"]),
         frozenset(table["levels"]["regions"]),
+        re.compile(label),
         re.compile(rf"(?<![a-z])(?:{places})(?![a-z])", re.IGNORECASE),
         re.compile(rf"(?<![a-z])(?:{numbered})[\s\-]?{number}", re.IGNORECASE),
         re.compile(rf"(?<![a-z])(?:{total})(?![a-z])", re.IGNORECASE),
