@@ -59,6 +59,8 @@ class Kind:
 RULE_OF_DERIVED: Final = "rule"
 #: What an event says besides, where it follows from others: by which rule and edition, from which events.
 OF_DERIVED: Final[Mapping[str, str]] = {RULE_OF_DERIVED: "text", "edition": "number", "premises": "text"}
+#: And where it was found in a specimen: when that was taken, and when it was reported (``2019-03-04``).
+OF_REPORT: Final[Mapping[str, str]] = {"collected": "text", "reported": "text"}
 
 
 def _kind(name: str, entry: Mapping[str, Any]) -> Kind:
@@ -74,6 +76,8 @@ def _kind(name: str, entry: Mapping[str, Any]) -> Kind:
     }
     if "derivable" in given["traits"]:
         given["attributes"] |= OF_DERIVED
+    if "reported" in given["traits"]:
+        given["attributes"] |= OF_REPORT
     given["denial"] = _denial(name, entry.get("denial", {}))
     return Kind(name=name, **given)
 
@@ -89,7 +93,7 @@ def _denial(kind: str, entry: Mapping[str, Any]) -> Denial:
             settled.setdefault(one, set()).add(settling)
     return Denial(
         tuple(whole),
-        frozenset(entry.get("beside", ())),
+        frozenset(entry.get("beside", ())) | OF_REPORT.keys(),
         {name: frozenset(settling) for name, settling in settled.items()},
         entry.get("unspecific", {}),
     )
@@ -149,6 +153,11 @@ SPREAD: Final = _of_family("spread")
 
 #: Operations and radiation: what the common data model calls procedures.
 PROCEDURES: Final = frozenset(of_domain("Procedure"))
+#: Kinds that a test finds, and that an image shows.
+FOUND: Final = _with("found")
+SEEN: Final = _with("seen")
+#: Kinds of which an event tells when its specimen was taken and when it was reported.
+REPORTED: Final = _with("reported")
 #: Kinds that say a result.
 RESULTS: Final = frozenset(kind.name for kind in KIND_TABLE.values() if kind.result_attributes)
 #: Kinds that have a place in the body or a side.

@@ -26,7 +26,10 @@ class Target:
         concept itself has."""
         source, _, name = self.mention.source.partition(":")
         is_preferred = name.lower() == self.event.concept.replace("_", " ")
-        return source == "lexicon" and self.mention.concept == self.event.concept and not is_preferred
+        # "Basal cell carcinoma, nodular type" is found by the name of a concept above.
+        is_turned = any(cue.rule == "inverted name" for cue in self.mention.cues)
+        is_own = source == "lexicon" and self.mention.concept == self.event.concept
+        return is_own and not is_preferred and not is_turned
 
 
 Forger = Callable[[Journey, Target, Random], Journey | None]

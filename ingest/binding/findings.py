@@ -293,6 +293,21 @@ def _own_sign(text: str, marker: Span) -> tuple[str, int] | None:
     return None if sign and _LINE_CUT.match(text, sign[1]) else sign
 
 
+#: Between a list of changes and what is said of them all.
+_OF_ALL = _CLASSES.compile(r"\s?(?::|[–—-]{1,2}|{said_of_all})\s(?:all\s)?", re.IGNORECASE)
+
+
+def _is_said_of_all(text: str, words: _GeneWords, group: Group) -> bool:
+    """Whether a result stands behind a colon or *were* behind the changes of a gene: it is that of each of them
+    (``exon 19 deletion, L858R and T790M: not detected``)."""
+    places = [*words.places, *words.loci]
+    if len(places) < 2:
+        return False
+    last = max(place.end for place in places)
+    results = [span for span in group.descriptors if span.kind == "value" and span.start >= last]
+    return bool(results) and _OF_ALL.fullmatch(text, last, min(span.start for span in results)) is not None
+
+
 class FindingReader:
     """Reads findings of markers; ``read`` gives the spans of one marker of a group."""
 
@@ -549,6 +564,8 @@ class FindingReader:
         attributes.pop("result", None)
         denied = said_no(frame.text, group, marker, words.places)
         if any(span.kind == "value" and self._concepts.is_a(span.concept, "result_negative") for span in group.led):
+            denied = [True]
+        if negative and not positive and _is_said_of_all(frame.text, words, group):
             denied = [True]
         if "not_amplified" in results and attributes["alteration"] not in ("deletion", "fusion"):
             attributes["alteration"], denied = "amplification", [True]

@@ -61,6 +61,8 @@ _AS_A_WHOLE = "words:heading"
 _NAMED_IN_SPITE = frozenset({"vus", "benign", "likely_benign"})
 #: A line below a heading is an item of its list, without a bullet, if it is no longer (characters).
 _LONGEST_ITEM = 60
+#: With so many commas it is the whole list, if it is no longer than this.
+_LISTED, _LONGEST_LIST = 2, 400
 #: A scale of scores is no longer (characters).
 _LONGEST_SCALE = 160
 #: What names a test of the germline.
@@ -136,7 +138,10 @@ def _has_result(group: Group) -> bool:
 def _stands_for_itself(group: Group) -> bool:
     """Whether an item of a list of what was not found tells of a result all the same (``BRCA1: VUS``)."""
     own = (*group.led, *group.descriptors)
-    return any(span.kind == "value" or span.attributes.get("significance") in _NAMED_IN_SPITE for span in own)
+    return any(
+        (span.kind == "value" and span.concept not in _LEVELS) or span.attributes.get("significance") in _NAMED_IN_SPITE
+        for span in own
+    )
 
 
 def _list_head(frame: Frame, sentence: Sentence, here: Sequence[Span]) -> list[Span]:
@@ -163,8 +168,16 @@ def _denying(frame: Frame, heading: Sequence[Span], concepts: ConceptTable, sent
         return []
     lines = frame.text[opens[1] : frame.shape.line_at(sentence.start)[1]].split("\n")[1:]
     bullets = [bool(statement("bullet").match(line)) for line in lines]
-    plain = all(0 < len(line.strip()) <= _LONGEST_ITEM and line.rstrip()[-1] not in ".:" for line in lines)
+    plain = all(_is_item(line.strip()) for line in lines)
     return negative if lines and (all(bullets) or plain and not any(bullets)) else []
+
+
+def _is_item(line: str) -> bool:
+    """Whether a line may be an item of a list without bullets, or the whole list, its items behind commas."""
+    if not line or line.endswith(":"):
+        return False
+    listed = line.count(",") >= _LISTED and len(line) <= _LONGEST_LIST and ". " not in line
+    return listed or (len(line) <= _LONGEST_ITEM and not line.endswith("."))
 
 
 def _without_scale(text: str, sentence: Sentence, here: list[Span]) -> list[Span]:
@@ -211,9 +224,15 @@ def _with_origin(text: str, findings: list[Span], panels: Sequence[Span]) -> lis
 def _is_heading(frame: Frame, sentence: Sentence, here: Sequence[Span]) -> bool:
     """A short line of its own that names a class of findings (``Variants of uncertain significance (4)``)."""
     start, end = sentence.start, sentence.end
-    line_start, _ = frame.shape.line_at(start)
+    line_start, line_end = frame.shape.line_at(start)
     alone = not frame.text[line_start:start].strip() and end - start <= 120
     opens = start + len(frame.text[start:end]) - len(frame.text[start:end].lstrip(_RULE))
+    if (
+        alone
+        and not frame.text[end:line_end].strip(_RULE + ".")
+        and statement("heads_denied").fullmatch(frame.text, opens, len(frame.text[:end].rstrip(_RULE + ".")))
+    ):
+        return True
     return alone and any("significance" in span.attributes and span.start - opens <= 12 for span in here)
 
 
@@ -265,6 +284,12 @@ def _lead(groups: Sequence[Group], head: Sequence[Span], denying: Sequence[Span]
             group.led = [*head, *group.led]
         elif denying and not _stands_for_itself(group):
             group.led = [*denying, *group.led]
+
+
+def _is_denied_list(groups: Sequence[Group], concepts: ConceptTable) -> bool:
+    """Whether the head of a list, or a heading, tells that nothing of it was found (``Not detected: …, MSI-High``)."""
+    led = [span for span in groups[0].led if span.end <= groups[0].markers[0].start and span.kind == "value"]
+    return any(concepts.is_a(span.concept, "result_negative") for span in led)
 
 
 def _is_noun_of_change(text: str, span: Span) -> bool:
@@ -329,7 +354,8 @@ class ResultBinder:
             elif heading.spans and frame.ends_in_colon(sentence):
                 heading.close()
             if not of_scoring and phrases.may_begin(sentence.start, sentence.end):
-                bound.extend(self._whole_phrases(frame, sentence.start, sentence.end))
+                denied = groups and _is_denied_list(groups, self._concepts)
+                bound.extend(() if denied else self._whole_phrases(frame, sentence.start, sentence.end))
             if groups:
                 heading.go_on(sentence, groups[0])
         return bound

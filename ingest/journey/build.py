@@ -38,12 +38,15 @@ from .conflicts import retract, supersede
 from .contradictions import settle_contradictions
 from .courses import summarise_courses
 from .derivation import derive
+from .episodes import part_episodes
 from .facts import Fact, facts_of
+from .lesions import weigh_lesions
 from .lines import number_lines
 from .node_totals import total_nodes
 from .paradoxes import resolve_impossible
 from .proposals import are_linked, doubt_proposals, trust_proposals, with_proposals, without_proposals
 from .record import conflict_words
+from .retellings import date_retellings, has_day_of_its_own
 from .treatments import give_components, weigh_treatments
 from .tumors import ALL_TUMORS, NEAR_IN_TIME, DocumentTumors, TumorMap, organ_of
 
@@ -379,7 +382,8 @@ def _fold_key(fact: Fact) -> tuple[object, ...]:
         context.reason,
         fact.tumor,
         fact.rejected,
-        (fact.day.low, fact.day.high) if kind in REPEATED else None,
+        fact.episode,
+        (fact.day.low, fact.day.high) if kind in REPEATED or has_day_of_its_own(fact) else None,
         *map(fact.attributes.get, KIND_TABLE[kind].distinguishing),
     )
 
@@ -497,6 +501,7 @@ STEPS: Final[tuple[Step, ...]] = (
     doubt_proposals,
     doubt_shared,
     keep_returns_apart,
+    weigh_lesions,
     date_past_scores,
     retract,
     supersede,
@@ -509,6 +514,8 @@ STEPS: Final[tuple[Step, ...]] = (
     summarise_courses,
     number_lines,
     trust_proposals,
+    date_retellings,
+    part_episodes,
     fold,
     join_births,
     total_nodes,

@@ -192,6 +192,9 @@ def _standing(facts: Sequence[Fact]) -> tuple[str, list[Fact]]:
         elif not standing:
             standing = word
     ended = [fact for fact in facts if "ended" in fact.mention.attributes]
+    if not standing and not ended and any("began" in fact.mention.attributes for fact in facts):
+        # "On it since May": it goes on, as far as its words go.
+        standing = "started"
     if ended and standing in ("", "started"):
         standing = "stopped" if any("reason" in fact.attributes for fact in ended) else "completed"
         over = over or ended

@@ -46,6 +46,8 @@ class Fact:
     tumor_rule: int = 5
     status: str = ""
     end: DayInterval | None = None
+    #: Of what comes again: the how manyeth time it is, from 0.
+    episode: int = 0
     mentions: list[str] = field(default_factory=list)
 
 

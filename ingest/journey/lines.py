@@ -111,6 +111,8 @@ def number_lines(bench: Workbench) -> None:
         lines = _lines(bench.concepts, counted, disease)
         for line, following in itertools.pairwise(lines):
             _close(line, following, disease)
+        for course in lines[-1].courses if lines else ():
+            _give_reason(course, disease)
         numbers = _numbers(lines)
         for line, number in zip(lines, numbers, strict=True):
             for course in line.courses:
@@ -138,6 +140,15 @@ def _close(line: Line, following: Line, disease: Disease) -> None:
         for fact in course.facts:
             fact.end = end
         _set(course, "status", "discontinued")
+
+
+def _give_reason(course: Course, disease: Disease) -> None:
+    """What ended, for no reason that is told, when the tumor was found to go on ended because of it."""
+    if course.reason or course.ends is None or course.facts[0].attributes.get("status") != "discontinued":
+        return
+    ends = course.ends
+    if any(course.begins + _LATE_WORD < day and abs(day - ends) <= _EXACT for day in disease.progressed):
+        _set(course, "reason", "progression")
 
 
 def _days(name: str) -> int:

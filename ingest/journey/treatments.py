@@ -45,8 +45,13 @@ def weigh_treatments(bench: Workbench) -> None:
             continue
         if fact.concept in stated:
             continue
-        if fact.concept in refused or not _supported(fact):
+        if (fact.concept in refused and not _is_dated_course(fact)) or not _supported(fact):
             fact.context = replace(fact.context, polarity=Polarity.UNCERTAIN)
+
+
+def _is_dated_course(fact: Fact) -> bool:
+    """Whether a day stands beside its cycles, or its begin or end: what was refused at another time was given then."""
+    return is_dated(fact) and not _OF_A_COURSE.isdisjoint(fact.mention.attributes)
 
 
 def _supported(fact: Fact) -> bool:

@@ -1,10 +1,12 @@
 """From spans to mentions: the context of each, its day, and what its sentence says of the whole.
 
-The day of a fact is a date in its clause, else its line's leading date, else the note's.
+The day of a fact is a date in its clause, else its line's leading date, else that of the study, addendum or specimen
+that it is told of, else the note's.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,24 +18,29 @@ from ...kb.deadline import check
 from ...kb.kinds import (
     CONDITIONS,
     CORRECTABLE,
+    COURSES,
     DESCRIBING_TUMORS,
     DRUGS,
     KIND_TABLE,
     MEASURED,
     MOLECULAR,
+    OF_ONE_PERSON,
     READING_CONTEXT,
+    REPORTED,
+    SPREAD,
     TREATMENTS,
 )
 from ...kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Experiencer, Mention, Polarity, Temporality
 from ...kb.ontology.concepts import ConceptTable
 from ..context.cues import CueKind, CueTable, cue_table, sentence_cues
 from ..context.sentence import Reading, SentenceContext, Target
-from ..text.dates.intervals import hides_a_date
+from ..text.dates.intervals import days_text, hides_a_date
 from ..text.dates.reader import DateMention
 from ..text.frame import Frame, Span
 from ..text.shape import Section
 from ..text.specimens import is_told_before_operation
 from ..text.statements import needs, said_in, statement, unsayable
+from ..text.stretches import DatedStretches
 from ..text.word_classes import word_classes
 from ..text.zones import Zone, zones_of
 
@@ -44,17 +51,34 @@ _NEW_STEP = re.compile(r"[;|→⇒]|[-=]>|\.\s")
 #: So near to the head of its line a date leads it, of its sentence (characters).
 _LEADS_LINE, _LEADS_SENTENCE = 9, 6
 _REACH = 80
+#: So many days after its note may a thing have happened that the note tells; and one that was added to it later.
+_AHEAD, _ADDED = 7, 400
+#: Before a date with which a course ended: it is that of nothing else.
+_ENDED: Final = _CLASSES.compile(r"\b{course_ended}\s\Z", re.IGNORECASE)
+
+#: A report follows its specimen within so many days; another is one of old tissue.
+_SOON: Final = 62
 
 #: Where the date stands that a day was read from, with the rule that read it; None: no date was.
 Anchor = tuple[int, int, str] | None
 
 
+class _Reported(NamedTuple):
+    """What a report says of the days of a finding: when its specimen was taken and it was reported, as attributes; the
+    day of the finding; where the dates stand."""
+
+    told: Mapping[str, str]
+    day: DayInterval
+    anchors: Sequence[tuple[int, int, str]]
+
+
 class FactDays:
     """The days of the facts of one note."""
 
-    def __init__(self, frame: Frame) -> None:
+    def __init__(self, frame: Frame, document_class: str = "clinical") -> None:
         self._frame = frame
         self._text = frame.text
+        self.stretches = DatedStretches(frame, document_class)
         self._note_day = frame.note.date.toordinal() if frame.note.date else None
         #: The dates that lead each line, by where it begins.
         self._leading: dict[int, list[DateMention]] = {}
@@ -75,6 +99,9 @@ class FactDays:
         best: tuple[int, DateMention] | None = None
         for date in dates:
             if date.start < span.end and date.end > span.start:
+                if span.kind in SPREAD:
+                    # "Relapse June 2022: right adrenal".
+                    best = (-1, date)
                 continue
             ahead = date.end <= span.start
             gap = span.start - date.end if ahead else date.start - span.end
@@ -83,7 +110,9 @@ class FactDays:
             between = text[date.end : span.start] if ahead else text[span.end : date.start]
             if _NEW_STEP.search(between) or hides_a_date(between, not ahead):
                 continue
-            if note_day is not None and date.day.low > note_day + 7 and context.really_happened:
+            if note_day is not None and date.day.low > note_day + _AHEAD and context.really_happened:
+                continue
+            if ahead and span.kind not in COURSES and _ENDED.search(text, max(0, date.start - 24), date.start):
                 continue
             rank = gap + (0 if ahead else 4) + 20 * between.count(",")
             if best is None or rank < best[0]:
@@ -92,13 +121,47 @@ class FactDays:
             for date in self._leading.get(text.rfind("\n", 0, span.start) + 1, ()):
                 if date.end <= span.start:
                     best = (0, date)
-        if best is not None:
-            date = best[1]
-            high = min(date.day.high, max(date.day.low, note_day)) if note_day is not None else date.day.high
-            return _days(date.day.low, high), (date.start, date.end, date.rule)
+        dated = best[1] if best is not None else self._reaching(span, context)
+        if dated is not None:
+            high = min(dated.day.high, max(dated.day.low, note_day)) if note_day is not None else dated.day.high
+            return _days(dated.day.low, high), (dated.start, dated.end, dated.rule)
         if note_day is None:
             return _days(EARLIEST_DAY, LATEST_DAY), None
         return _days(EARLIEST_DAY if context.temporality is Temporality.HISTORICAL else note_day, note_day), None
+
+    def of_report(self, dated: tuple[DayInterval, Anchor]) -> _Reported | None:
+        """What a report that tells when its specimen was taken says of the days of what it finds; None for no such
+        report, and for what it dates otherwise.
+
+        Some date a result by its specimen and some by its report: the day is one from the one to the other, but that
+        of the report where they lie far apart, as with tests of old tissue.
+        """
+        (day, anchor), taken, written = dated, self.stretches.taken, self.stretches.reported
+        if taken is None or anchor is None:
+            return None
+        added = self.stretches.addendum_at(anchor[0])
+        if added is not None:
+            written = added
+        elif anchor[0] != taken.start:
+            return None
+        reported = day if added is not None else None if written is None else written.day
+        if reported is None and self._note_day is not None:
+            reported = _days(self._note_day, self._note_day)
+        if reported is None or reported.high < taken.day.low:
+            return None
+        told = {"collected": days_text(taken.day), "reported": days_text(reported)}
+        anchors = [(one.start, one.end, one.rule) for one in (taken, written) if one is not None]
+        if reported.high - taken.day.low <= _SOON:
+            reported = _days(taken.day.low, reported.high)
+        return _Reported(told, reported, anchors)
+
+    def _reaching(self, span: Span, context: Context) -> DateMention | None:
+        """The date of a study or report that reaches as far as to what is told here."""
+        stretch = self.stretches.at(span.start, span.kind, current=context.temporality is Temporality.CURRENT)
+        if stretch is None:
+            return None
+        ahead = 0 if self._note_day is None else stretch.date.day.low - self._note_day
+        return stretch.date if ahead <= (_ADDED if stretch.added else _AHEAD) else None
 
 
 @lru_cache(maxsize=4096)
@@ -121,6 +184,12 @@ _WHEREVER: Final = ("target", "notation:", "allergy:")
 _FIRST_ITEM = re.compile(r":\s*\(?[a1i][.)]\s")
 #: No further than so many characters does a heading hold that calls its lines superseded.
 _REACH_OF_HEADING = 800
+#: A dose of radiation, which somebody has had or is to have.
+_OF_A_DOSE: Final = "pattern:dose"
+#: A letter that speaks to the patient says *you* at least so often.
+_OFTEN = 6
+#: So far behind a treatment may it stand that it was never taken (characters).
+_REACH_OF_NEVER = 260
 #: Marks of quotation.
 _QUOTATION = '"“'
 #: A quotation of so many characters is found again where it stands in the note itself.
@@ -162,6 +231,44 @@ ANOTHER_PATIENT: Final = "another_patient"
 _REACH_OF_MISFILING = 160
 
 
+class _Kin:
+    """In a letter to the patient (*you*), the sentences that go on about a relative who was named before them."""
+
+    __slots__ = ("_about", "_is_letter", "_next", "_text")
+
+    def __init__(self, text: str) -> None:
+        found = statement("to_you").finditer(text)
+        self._is_letter = sum(1 for _ in itertools.islice(found, _OFTEN)) == _OFTEN
+        self._text = text
+        #: Whether this sentence is about a relative; whether the next may be.
+        self._about = self._next = False
+
+    def pass_on(self, start: int, end: int) -> None:
+        """Go on to the next sentence."""
+        if not self._is_letter:
+            return
+        goes_on = statement("of_another_than_you").match(self._text, start, end) is not None
+        self._about = self._next and goes_on
+        self._next = self._about or statement("names_kin").search(self._text, start, end) is not None
+
+    def is_told_of(self, start: int, end: int) -> bool:
+        """Whether the sentence says nothing of *you*, and goes on about a relative."""
+        return self._about and statement("to_you").search(self._text, start, end) is None
+
+
+def _of_kin(mention: Mention) -> Mention:
+    if mention.context.experiencer is not Experiencer.PATIENT:
+        return mention
+    return replace(mention, context=replace(mention.context, experiencer=Experiencer.FAMILY))
+
+
+def _unverified(mention: Mention) -> Mention:
+    """What an unverified list says may be so."""
+    if not mention.context.really_happened:
+        return mention
+    return replace(mention, context=replace(mention.context, polarity=Polarity.UNCERTAIN))
+
+
 class MentionWriter:
     """Writes the mentions of one note from its placed spans."""
 
@@ -188,8 +295,9 @@ class MentionWriter:
         mentions: list[Mention] = []
         lead: tuple[CueKind, ...] = ()
         lead_end = 0
-        superseded_to = -1
+        superseded_to = unverified_to = -1
         criteria = False
+        kin = _Kin(text)
         zones = zones_of(frame)
         for sentence, here in frame.by_sentence(ordered):
             start, end, closed_by = sentence
@@ -201,6 +309,10 @@ class MentionWriter:
             opens = text.find(":", start, end + 1) >= 0 and (
                 frame.ends_in_colon(sentence) or _FIRST_ITEM.search(text, start, end) is not None
             )
+            kin.pass_on(start, end)
+            if note.states("unverified_lines", start, end):
+                blank = _BLANK_LINE.search(text, end, end + _REACH_OF_HEADING)
+                unverified_to = blank.start() if blank else end + _REACH_OF_HEADING
             if here or opens:
                 section = frame.shape.section_at(start)
                 context, targets = note.context((start, end), map(_named, here))
@@ -213,6 +325,10 @@ class MentionWriter:
                     )
                     if zone is not None:
                         read = [_in_zone(mention, zone) for mention in read]
+                    if kin.is_told_of(start, end):
+                        read = list(map(_of_kin, read))
+                    if start < unverified_to:
+                        read = list(map(_unverified, read))
                     mentions += map(_taken_back, read) if start < superseded_to else read
                 if opens:
                     lead, lead_end = context.leads(), end
@@ -231,6 +347,8 @@ class MentionWriter:
         skipped = opening.effect == "skip"
         kinds = {span.kind for span in spans}
         refused = not kinds.isdisjoint(TREATMENTS) and note.is_followed("declined_next", end)
+        not_given = not kinds.isdisjoint(TREATMENTS) and note.is_followed("not_given_next", end)
+        never = not kinds.isdisjoint(TREATMENTS) and note.is_followed("never_taken_next", end, _REACH_OF_NEVER)
         taken_back = not kinds.isdisjoint(CORRECTABLE) and note.is_followed("taken_back", end)
         at_large_all = bool(sentence.context.speaks_of)
         dates = frame.dates_in(start, end)
@@ -247,7 +365,7 @@ class MentionWriter:
                 # "Bactrim, which causes nausea": a list of allergies tells of the patient.
                 reading = reading.but(temporality=Temporality.CURRENT)
             if section.name == "indication" and self._is_asked(note, span, reading):
-                asked = Cue(section.start, section.heading_end, "asked")
+                asked = Cue(section.start, section.heading_end, "asked by heading")
                 reading = replace(reading.but(Polarity.UNCERTAIN), cues=(*reading.cues, asked))
             if kind in READING_CONTEXT or span.decided:
                 at_large = at_large_all or sentence.context.is_about_people(span.start)
@@ -263,6 +381,12 @@ class MentionWriter:
                 reading = self._unless_misfiled(frame, kind, sentence.span, reading)
             if refused and reading.status in ("planned", "hypothetical", "mentioned", "") and kind in TREATMENTS:
                 reading = reading.but(Polarity.ABSENT, Temporality.CURRENT, reason="declined", status="declined")
+            elif kind in TREATMENTS and (
+                (never and reading.status != "given") or (not_given and reading.status in ("planned", "hypothetical"))
+            ):
+                reading = reading.but(
+                    Polarity.ABSENT, Temporality.CURRENT, reason="never_started", status="never_started"
+                )
             if reading.status:
                 reading = _unless_not_started(note, sentence.span, reading)
             # What is told of now beside what it was has its day from the recogniser.
@@ -405,7 +529,7 @@ class _NoteInHand:
     def __init__(self, frame: Frame, cues: CueTable, document_class: str) -> None:
         self.frame = frame
         self.document_class = document_class
-        self.days = FactDays(frame)
+        self.days = FactDays(frame, document_class)
         self._cues = cues
         #: The statements of which no word stands in the note: no sentence is asked for them.
         self._unsaid = unsayable(frame.places)
@@ -416,10 +540,10 @@ class _NoteInHand:
         """Whether a stretch of it makes such a statement."""
         return name not in self._unsaid and said_in(name, self.frame, start, end) is not None
 
-    def is_followed(self, name: str, end: int) -> bool:
+    def is_followed(self, name: str, end: int, reach: int = 80) -> bool:
         """Whether such a statement stands right behind the sentence that ends there."""
         text = self.frame.text
-        return name not in self._unsaid and statement(name).match(text, end, min(len(text), end + 80)) is not None
+        return name not in self._unsaid and statement(name).match(text, end, min(len(text), end + reach)) is not None
 
     def context(self, sentence: tuple[int, int], named: Iterable[Named]) -> tuple[SentenceContext, list[Target]]:
         """As :func:`sentence_context`."""
@@ -466,8 +590,14 @@ def _mention(
     (day, anchor), cues = dated, reading.cues
     if span.helpers:
         cues += tuple(Cue(low, note.frame.ends.get(high, high), rule) for low, high, rule in span.helpers)
-    if anchor:
-        cues += (Cue(anchor[0], anchor[1], f"date:{anchor[2]}"),)
+    anchors: Sequence[tuple[int, int, str]] = [anchor] if anchor else []
+    if kind in REPORTED and reading.context.temporality is Temporality.CURRENT:
+        reported = note.days.of_report(dated)
+        if reported is not None:
+            attributes |= reported.told
+            day, anchors = reported.day, reported.anchors
+    if anchors:
+        cues += tuple(Cue(low, high, f"date:{rule}") for low, high, rule in anchors)
     return Mention(
         note.frame.note_id,
         start,
@@ -584,7 +714,8 @@ def _in_zone(mention: Mention, zone: Zone) -> Mention:
     What only learned words tell is a doubt, and leaves a denial as it is.
     """
     if zone.learned:
-        if mention.context.polarity is not Polarity.PRESENT:
+        of_one = mention.kind in OF_ONE_PERSON or mention.source == _OF_A_DOSE
+        if mention.context.polarity is not Polarity.PRESENT or of_one:
             return mention
         cues = (*mention.cues, Cue(zone.start, zone.end, ZONE + zone.why))
         return replace(mention, context=replace(mention.context, polarity=Polarity.UNCERTAIN), cues=cues)

@@ -13,6 +13,7 @@ from ...kb.note_classes import note_class
 from ...kb.ontology.concepts import ConceptTable, shipped_concepts
 from ...kb.rare_collections import rare_collections
 from ..binding.composed import ConditionPlacer
+from ..binding.lesions import LesionReader
 from ..binding.placing import Placement
 from ..binding.results import ResultBinder, composite_results
 from ..binding.specimens import SpecimenPlacer
@@ -112,6 +113,7 @@ class NoteReader:
             self._placement,
             ConditionPlacer(self._placement.sites, self._placement.composer),
             SpecimenPlacer(concepts, self._placement.sites, self._placement.composer),
+            LesionReader(concepts),
             MentionWriter(concepts, tumor_of, cues, _below_any(concepts, implied["asked_of_images"]["concepts"])),
             # Titles come again and again.
             Remembered(self._sites_of_title, most=5_000, longest=160),

@@ -29,7 +29,9 @@ from ...kb.note_classes import note_class
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.units import in_usual_unit, likely_units, unit_named, usual_units
 from ..binding.composed import ELSEWHERE, ConditionPlacer
+from ..binding.fluids import cells_in_fluids
 from ..binding.graded import grades_in_names, grades_of_the_tumor
+from ..binding.lesions import LesionReader
 from ..binding.placing import Placement
 from ..binding.results import ResultBinder, composite_results
 from ..binding.specimens import SpecimenPlacer
@@ -103,6 +105,7 @@ class Tools:
     placement: Placement
     conditions: ConditionPlacer
     specimens: SpecimenPlacer
+    lesions: LesionReader
     writer: MentionWriter
     #: The organs that a title names.
     sites_of_title: Mapping[str, Sequence[str]]
@@ -168,9 +171,10 @@ def classify(page: Page) -> None:
     note = page.frame.note
     page.document_class = note_class(note.type, note.title)
     text = page.frame.text
+    cases = page.frame.cases
     if page.document_class == "clinical" and (
-        len(statement("case_of_several").findall("\n" + text)) > 1
-        or any(case.who == UNKNOWN for case in page.frame.cases)
+        any(case.who == UNKNOWN for case in cases)
+        or (not cases and len(statement("case_of_several").findall("\n" + text)) > 1)
     ):
         page.document_class = SHARED
 
@@ -572,6 +576,13 @@ def place_spread(page: Page) -> None:
     page.events += page.tools.placement.spread(page.frame, spread, page.sites, page.diagnoses)
 
 
+def find_lesions(page: Page) -> None:
+    """What was seen in organs to which tumors spread, where no word of spread tells it."""
+    spread = [span for span in page.events if span.kind in ("metastasis", "node")]
+    page.events += page.tools.lesions.read(page.frame, page.sites, spread, page.document_class)
+    page.events += cells_in_fluids(page.frame)
+
+
 def place_conditions(page: Page) -> None:
     """Complaints and findings get the part of the body that they are said of."""
     page.events += page.tools.conditions.place(page.frame, page.events, page.sites)
@@ -751,6 +762,7 @@ STEPS: Final[tuple[Step, ...]] = (
     find_spread_by_states,
     find_involved_nodes,
     place_spread,
+    find_lesions,
     place_conditions,
     place_findings,
     grade_harms,

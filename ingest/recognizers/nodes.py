@@ -288,6 +288,17 @@ class _Field:
     total: bool
 
 
+#: A sample right before what looks like a count: it is a date.
+_SAMPLED: Final = _CLASSES.compile(r"(?<![^\W_]){sampled}\s(?:{sampled_on}\s)?\Z", re.IGNORECASE)
+
+
+def _is_day_of_sample(text: str, match: re.Match[str]) -> bool:
+    """Whether it is the day, or the month and year, of a biopsy (``RP nodes bx 6/22``)."""
+    if _NODES_BEHIND.match(text, match.end()) or not _SAMPLED.search(text, max(0, match.start() - 24), match.start()):
+        return False
+    return 1 <= (_number(match["positive"]) or 0) <= 12
+
+
 class NodeRecognizer(Recognizer):
     """Node counts (``2/14``, ``three of twelve nodes``, synoptic lines): attributes positive and examined."""
 
@@ -375,7 +386,7 @@ class NodeRecognizer(Recognizer):
         for match in _COUNTS.find(frame.places, text):
             # Dates are read first and leave counts alone: what they took is a day.
             is_day = match.start() in dated and not self._is_surely_of_nodes(text, match)
-            if is_day or is_scored(text, match.start()):
+            if is_day or is_scored(text, match.start()) or _is_day_of_sample(text, match):
                 continue
             positive, examined = _number(match["positive"]), _number(match["examined"])
             # One list: "Level 5 (0/2), level 7 (0/4), lobar (0/7)".

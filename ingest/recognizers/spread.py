@@ -53,6 +53,12 @@ _DEPOSIT_WORDS = frozenset(fold(word) for word in ("deposit", "implants"))
 #: The source of a span that tells of disease that came back in a place.
 RETURN = "pattern:return"
 DEPOSIT = "pattern:deposit"
+#: Of what was seen in an organ, followed by how it was told; and of an organ that is called free of spread.
+LESION = "pattern:lesion"
+CLEAR = "pattern:clear"
+#: Of a tumor's cells in a fluid, and of there being none.
+CYTOLOGY = "pattern:cytology"
+NO_CELLS = "pattern:no cells"
 
 
 class MetastasisRecognizer(Recognizer):

@@ -30,6 +30,9 @@ _PERSON: Final = _CLASSES.compile(
     r"|\b[A-Z][A-Z'\u2019-]{3,}[ \t]+(?:[A-Z][a-z'\u2019-]+|[A-Z]\b)"
     r"|\b1?\d{1,2}[ \t]?-?(?i:{years}|{sex})\b|\b(?i:{sex_word}|{born})\b|,[ \t]?1?\d\d(?=[,;.) \t-])"
 )
+_MARK_WITHIN: Final = _CLASSES.compile(
+    r"(?<=[.;\"“) ])(?<=[\s\"“])(?i:{case})[ \t]{1,2}[#]?(?:\d{1,2}|[A-Z])[.:](?=[ \t])"
+)
 #: How far behind a mark the words of a person may stand, in characters.
 _REACH: Final = 70
 #: A blank line ends the case of another: what follows may be of anybody.
@@ -38,6 +41,13 @@ _THIS_ONE: Final = _CLASSES.compile(r"\b(?i:{this_one})\b")
 _FEWEST: Final = 3
 _FEWEST_NAMED: Final = 2
 _SHARE: Final = 0.6
+#: An age, as a case and a note tell it.
+_AGE: Final = _CLASSES.compile(
+    r"(?<![\d.])(?P<age>1?[1-9]\d)(?=[ \t-]?(?i:{years}|{sex})(?![A-Za-z])|,[ ]|[ \t-]year)", re.IGNORECASE
+)
+#: A case that is so many times as long as the next, and so long (characters), is the one that is told in full.
+_FAR_LONGER: Final = 2.5
+_AT_LENGTH: Final = 600
 
 
 class Case(NamedTuple):
@@ -62,8 +72,12 @@ def cases_in(text: str, title: str = "") -> list[Case]:
         last = min(line_end, mark.end() + _REACH)
         person = _PERSON.search(text, mark.end(), last) is not None
         sorts[str(mark.lastgroup)].append((mark.start(), person))
+    for mark in _marks_within(text):
+        person = _PERSON.search(text, mark.end(), mark.end() + _REACH) is not None
+        sorts["word"].append((mark.start(), person))
     cases: list[Case] = []
-    for sort, marks in sorts.items():
+    for sort, found in sorts.items():
+        marks = sorted(found)
         persons = sum(person for _, person in marks)
         if persons < (_FEWEST_NAMED if sort == "word" else _FEWEST) or persons < _SHARE * len(marks):
             continue
@@ -71,6 +85,13 @@ def cases_in(text: str, title: str = "") -> list[Case]:
         starts = [start for start, _ in marks]
         cases += _told(text, list(zip(starts, [*starts[1:], len(text)], strict=True)), heads)
     return sorted(cases)
+
+
+def _marks_within(text: str) -> Iterator[re.Match[str]]:
+    """The marks with a word of their own that stand behind others on a line (``Case 3: … Case 4: …``)."""
+    for mark in _MARK_WITHIN.finditer(text):
+        if text[text.rfind("\n", 0, mark.start()) + 1 : mark.start()].strip(" \t-*\u2022"):
+            yield mark
 
 
 def _marks_of_lines(text: str) -> Iterator[tuple[re.Match[str], int]]:
@@ -85,6 +106,29 @@ def _marks_of_lines(text: str) -> Iterator[tuple[re.Match[str], int]]:
         start = end + 1
 
 
+def _told_at_once(text: str, start: int, end: int) -> int:
+    """Where a case ends whose text goes on: at its first blank line, unless that stands right behind its head."""
+    blank = _BLANK_LINE.search(text, start + _REACH, end)
+    return blank.start() if blank else end
+
+
+def _by_age(text: str, spans: list[tuple[int, int]]) -> list[int]:
+    """1 for the one case whose age the rest of the note tells of its patient."""
+    outside = text[: spans[0][0]] + "\n" + text[_told_at_once(text, *spans[-1]) :]
+    told = {match["age"] for match in _AGE.finditer(outside)}
+    ages = [_AGE.search(text, start, min(end, start + _REACH)) for start, end in spans]
+    return [int(age is not None and age["age"] in told) for age in ages]
+
+
+def _by_length(text: str, spans: list[tuple[int, int]]) -> list[int]:
+    """In minutes that are filed to several charts the patient's own case is told at length, those of others in a line
+    or two: 1 for a case that is far longer than any other, which then is the patient's."""
+    lengths = [_told_at_once(text, start, end) - start for start, end in spans]
+    longest, next_one = sorted(lengths, reverse=True)[:2] if len(lengths) > 1 else (0, 1)
+    is_one = len(spans) >= _FEWEST and longest >= _FAR_LONGER * next_one and longest >= _AT_LENGTH
+    return [int(is_one and length == longest) for length in lengths]
+
+
 def _told(text: str, spans: list[tuple[int, int]], heads: frozenset[str]) -> list[Case]:
     """Whose case each is: the patient's shares most with the name of the header, or says that it is this one."""
     shared = []
@@ -92,6 +136,10 @@ def _told(text: str, spans: list[tuple[int, int]], heads: frozenset[str]) -> lis
         last = min(end, start + _REACH)
         says_so = _THIS_ONE.search(text, start, last) is not None
         shared.append(len(capitalized(text[start:last]) & heads) + len(spans) * says_so)
+    if not max(shared):
+        shared = _by_age(text, spans)
+    if shared.count(max(shared)) > 1:
+        shared = _by_length(text, spans)
     most = max(shared)
     if not most or shared.count(most) > 1:
         return [Case(start, end, UNKNOWN) for start, end in spans]

@@ -42,6 +42,15 @@ def admits(rule: str, text: str, note: datetime.date | None, day: DayInterval) -
     )
 
 
+def written(attribute: str) -> DayInterval | None:
+    """The days that an attribute holds: ``2019-03-04``, or two of them with a slash between; None for other text."""
+    try:
+        first, last = (datetime.date.fromisoformat(one).toordinal() for one in (attribute.split("/") * 2)[:2])
+    except ValueError:
+        return None
+    return DayInterval(first, last) if first <= last else None
+
+
 def is_born_on(text: str, note: datetime.date | None, day: DayInterval) -> bool:
     """Whether an age told on the note's day, or a date of birth, gives these days: any, for an age on no known day."""
     low, high = DayInterval(day.low, day.low), DayInterval(day.high, day.high)

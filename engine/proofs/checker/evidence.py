@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -249,6 +249,10 @@ class EvidenceCheck:
                 self.findings.fault("name", f"no rule of reading is called {mention.source!r}")
             elif not holds:
                 self.findings.fault("name", f"{mention.source!r} does not read these words")
+            elif mention.source in known_rules()["named"]["sources"] and mention.kind == "metastasis":
+                words = (mention.text, self._as_read(mention))
+                named = any(self._is_part(mention.concept, one) for one in words)
+                self.findings.require(named, "name", "no name of the place stands in these words")
             else:
                 self._whole_name(mention)
 
@@ -334,6 +338,10 @@ class EvidenceCheck:
             self.findings.require(right, "day", "the age or date of birth gives other days")
             return
         cited = [cue for cue in mention.cues if cue.rule.startswith("date:")]
+        if "collected" in mention.attributes:
+            right = self._is_reported(mention, note, cited)
+            self.findings.require(right, "day", "the dates that it cites give other days of specimen and report")
+            return
         timed = mention.kind in COURSES
         for cue in cited:
             rule, text = cue.rule.removeprefix("date:"), note.text[cue.start : cue.end]
@@ -350,6 +358,24 @@ class EvidenceCheck:
             if right:
                 return
         self.findings.fault("day", "the mention's day does not follow from the dates that it cites")
+
+    @staticmethod
+    def _is_reported(mention: Mention, note: Note, cited: Sequence[Cue]) -> bool:
+        """Whether it cites when its specimen was taken, and when it was reported unless the note's date tells; its day
+        is that of the report, or lies between the two."""
+        taken, reported = (days.written(str(mention.attributes.get(name, ""))) for name in ("collected", "reported"))
+        if taken is None or reported is None or reported.high < taken.low:
+            return False
+
+        def admitted(day: DayInterval) -> bool:
+            return any(
+                days.admits(cue.rule.removeprefix("date:"), note.text[cue.start : cue.end], note.date, day)
+                for cue in cited
+            )
+
+        of_note = note.date is not None and reported == DayInterval(note.date.toordinal(), note.date.toordinal())
+        between = DayInterval(taken.low, reported.high)
+        return admitted(taken) and (of_note or admitted(reported)) and mention.day in (reported, between)
 
     # --- contexts ---------------------------------------------------------------------------------------------------
 

@@ -146,7 +146,7 @@ def known_rules() -> Mapping[str, Any]:
         part: {name: re.compile(pattern, re.IGNORECASE) for name, pattern in table[part].items()}
         for part in ("source", "cue")
     }
-    return {**compiled, "left_out": table["left_out"], "families": table["families"]}
+    return {**compiled, "left_out": table["left_out"], "families": table["families"], "named": table["named"]}
 
 
 def rule_holds(part: str, name: str, text: str) -> bool | None:
