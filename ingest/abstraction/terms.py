@@ -10,6 +10,7 @@ from typing import Final
 from ...kb.kinds import CONDITIONS, DRUGS, RESULTS, SPREAD
 from ...kb.model import Context, DayInterval, Mention, Note, Polarity, Temporality, Value
 from ..note.read import NoteReader
+from ..recognizers.trials import part_in
 from ..text.statements import statement
 from .course_attributes import course_attributes
 from .molecular import MolecularReader
@@ -78,6 +79,9 @@ class FactReader:
         named = self._places.tumors_named(fact)
         found = self._molecular.findings(fact) if fact.kind in _MOLECULAR else self._findings(fact)
         resolved = "yes"
+        if fact.kind == "clinical_trial" and not _took_part(fact):
+            # Nothing was given in a trial that was only offered, or that the patient could not enter.
+            found = [mention for mention in found if mention.kind == "trial"] or self._by_default(fact, place)
         if not found:
             found, resolved = self._by_default(fact, place), "kind"
         elif fact.kind == "metastasis" and not any(self._is_spread(mention, place) for mention in found):
@@ -304,6 +308,9 @@ class FactReader:
             if fact.kind in TREATMENTS:
                 status_of_value = standing_of(fact.value, absent_only=True) if "status" not in written else ""
                 standing = standing_of(written.get("status", "")) or status_of_value
+            if fact.kind == "clinical_trial" and not _took_part(fact):
+                part = part_in(written.get("status", "") or fact.value)
+                standing = "planned" if part == "considered" else "absent"
             if standing == "planned":
                 return replace(context, temporality=Temporality.PLANNED)
             if standing == "absent" or self._denied(fact, mention):
@@ -349,6 +356,13 @@ class FactReader:
             other.context.polarity is Polarity.ABSENT and (other.kind, other.concept) == (mention.kind, mention.concept)
             for other in self._pieces.mentions(fact.concept)
         )
+
+
+def _took_part(fact: AbstractedFact) -> bool:
+    """Whether the patient entered a trial; one of which nothing is said was entered, if the fact is so."""
+    if fact.assertion != "present":
+        return False
+    return part_in(fact.attributes.get("status", "") or fact.value) in ("", "enrolled", "completed")
 
 
 def _line(fact: AbstractedFact) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from ...kb.model import Cue, Experiencer, Mention, Polarity, Temporality, Value
+from ...kb.model import Cue, DayInterval, Experiencer, Mention, Polarity, Temporality, Value
 from ..text.cue_files import any_of, cue_file
 from ..text.frame import TRIALS, Frame, Recognizer, Span
 from ..text.gates import Gate, Gated
@@ -50,6 +50,9 @@ _ROMAN: Final = {"I": "1", "II": "2", "III": "3", "IV": "4"}
 _REACH: Final = 70
 #: A bare "trial" or "study" is one only beside such words that close by.
 _CLOSE: Final = 40
+#: So many sentences behind that of a trial may tell how it went on for the patient, and so far (characters) they reach.
+_AFTERWARDS: Final = 3
+_REACH_AFTERWARDS: Final = 240
 _MEANS_ABSENT: Final = frozenset({"screen_failure", "declined", "not_enrolled"})
 _REASONS: Final = {"screen_failure": "failed", "declined": "declined", "not_enrolled": "never_started"}
 
@@ -114,6 +117,8 @@ class TrialRecognizer(Recognizer):
                 at = bisect.bisect_left(taken, (match.end(), 0))
                 if at and taken[at - 1][1] > match.start():
                     continue
+                if gated is _STUDIES and at and match.start() - taken[at - 1][1] <= 1:
+                    continue  # "the NRG-BN007 trial" is one.
                 attributes = self._attributes(match)
                 if attributes is None or gated is _STUDIES and not _has_part(frame, match.start(), match.end()):
                     continue
@@ -152,7 +157,8 @@ def _parts_around(frame: Frame, start: int, end: int, reach: int) -> list[tuple[
     low, high = frame.sentence_span(start)
     low, high = max(low, start - reach), min(max(high, end), end + reach)
     first, last = frame.token_range(low, high)
-    return [
+    failed = [(*match.span(), "screen_failure") for match in _SCREENED.finditer(frame.text, low, high)]
+    return failed + [
         (match.start, match.end, status)
         for match in frame.phrases(trial_words().status, first, last)
         for status in match.payloads
@@ -166,7 +172,27 @@ def part_in(text: str) -> str:
     return next((status for status in trial_words().order if status in found), "")
 
 
+def _parts_behind(frame: Frame, start: int, stop: int) -> list[tuple[int, int, str]]:
+    """How it went on with the patient in the next sentences of the paragraph, before ``stop``."""
+    text, sentences = frame.text, frame.shape.sentences
+    _, end = frame.sentence_span(start)
+    stop = min(stop, end + _REACH_AFTERWARDS)
+    at = frame.shape.sentence_index_at(start) + 1
+    for low, high, _ in sentences[at : at + _AFTERWARDS]:
+        if low >= stop or _PARTED.search(text, end, low):
+            break
+        if match := _WENT_ON.match(text, low, min(high, stop)):
+            part = match.lastgroup or ""
+            return [(match.start(part), match.end(part), part)]
+        end = high
+    return []
+
+
 def _has_part(frame: Frame, start: int, end: int) -> bool:
+    # A study of sleep is declined as well, and another than that is enrolled in.
+    is_trial = frame.text[start:end].lower().startswith("trial")
+    if any(is_trial or part == "screen_failure" for _, _, part in _parts_behind(frame, start, len(frame.text))):
+        return True
     no_part = trial_words().no_part
     return any(
         status != "completed" and frame.text[low:high].lower() not in no_part
@@ -184,6 +210,10 @@ def with_status(frame: Frame, mentions: Sequence[Mention], drugs: Sequence[Menti
     settled = []
     for mention in mentions:
         around = _parts_around(frame, mention.start, mention.end, _REACH)
+        if all(part == "considered" for _, _, part in around):
+            _, end = frame.sentence_span(mention.start)
+            stop = min((other.start for other in mentions if other.start >= end), default=len(frame.text))
+            around = _parts_behind(frame, mention.start, stop) or around
         nearest = min(around, key=lambda part: (order.index(part[2]), part[0]), default=None)
         status = nearest[2] if nearest else ""
         context = replace(mention.context, polarity=Polarity.PRESENT, temporality=Temporality.CURRENT, reason="none")
@@ -211,9 +241,21 @@ def with_status(frame: Frame, mentions: Sequence[Mention], drugs: Sequence[Menti
         attributes = {name: value for name, value in mention.attributes.items() if name != "status"}
         if status:
             attributes["status"] = status
+        day = mention.day
+        if nearest and (dated := _day_behind(frame, mention, nearest)):
+            day = dated
         cues = (*mention.cues, Cue(nearest[0], nearest[1], f"trial:{status}")) if nearest else mention.cues
-        settled.append(replace(mention, concept=concept, attributes=attributes, context=context, cues=cues))
+        settled.append(replace(mention, concept=concept, attributes=attributes, context=context, day=day, cues=cues))
     return settled
+
+
+def _day_behind(frame: Frame, trial: Mention, part: tuple[int, int, str]) -> DayInterval | None:
+    """The first day of the sentence that says how it went on, where that is not the trial's own."""
+    _, end = frame.sentence_span(trial.start)
+    if part[0] < end:
+        return None
+    dates = frame.dates_in(*frame.sentence_span(part[0]))
+    return dates[0].day if dates else None
 
 
 def _is_of(text: str, trial: Mention, drug: Mention) -> bool:
@@ -233,6 +275,13 @@ def _is_conditional(frame: Frame, mention: Mention) -> bool:
     return _MIGHT.search(frame.text, low, mention.start) is not None
 
 
+_SCREENED = _CLASSES.compile(r"\b{screened}\b[^.;\n]{0,24}[,\-–:]\s{failed}\b", re.IGNORECASE)
+_PARTED = re.compile(r"\n\s*\n")
+_WENT_ON = _CLASSES.compile(
+    r"(?:[\W\d]*(?:{taken_in}[^.;\n]{0,60}[.;,]\s*)?)(?:(?:{then}[\s,]+)*{subject}\s)?(?:{aside}\s){0,2}"
+    r"(?:(?P<screen_failure>{not_fit}|{closed})|(?P<declined>{would_not})|(?P<enrolled>{in_it}))(?![\w\-])",
+    re.IGNORECASE,
+)
 _NAMES_TRIAL = re.compile(r"\s(?:clinical\s)?")
 _OF_DRUG = _CLASSES.compile(r"\s{of_drug}\s{article}?(?:[A-Za-z]\w+\s)?", re.IGNORECASE)
 _MIGHT = _CLASSES.compile(

@@ -8,7 +8,8 @@ closely. *Compatible*: the concepts are the same or one is above the other. Date
 matched.
 
 Two ways of writing are taken as one. Nodes of which none is involved are absent, whether the count or the words say so;
-a result that is equivocal is an uncertain one. A regimen is held by itself or by all the drugs that it always has.
+a result that is equivocal is an uncertain one. A trial of which one side names no drug is of any. A regimen is held
+by itself or by all the drugs that it always has.
 
 One event may hold several facts: repeats of one treatment or diagnosis fold into one event, and an abstraction writes
 each down. The other way round every statement of a fact must be held by some event, so a fact can be held in part.
@@ -90,7 +91,7 @@ class Matcher:
         if self._journey is None:
             return Verdict(False, False, False, None, Reason.NO_PATIENT, ())
         kin = [event for event in self._journey.events if family(event.kind) == family(statement.kind)]
-        same = [event for event in kin if event.concept == statement.concept]
+        same = [event for event in kin if self._is_named_so(event, statement)]
         wanted = self.standing(statement)
         exact = [event for event in same if self.standing(event) == wanted]
         holding = self._with_value(statement, exact)
@@ -123,9 +124,16 @@ class Matcher:
         """Whether one event agrees with a statement in kind, concept and context (its value aside)."""
         return (
             family(event.kind) == family(statement.kind)
-            and event.concept == statement.concept
+            and self._is_named_so(event, statement)
             and self.standing(event) == self.standing(statement)
         )
+
+    @staticmethod
+    def _is_named_so(event: Event, statement: Statement) -> bool:
+        """Whether both are of one concept; a trial whose drug is left open by one of them is of any."""
+        if event.kind == statement.kind == "trial" and not (event.concept and statement.concept):
+            return True
+        return event.concept == statement.concept
 
     def near(self, event: Event, statement: Statement) -> bool:
         """Whether one event agrees with a statement in kind and context, and their concepts are compatible."""
