@@ -49,6 +49,8 @@ def _ends_as_spelled(text: str, start: int, end: int, spelling: str) -> bool:
 _FIRST_WORD = re.compile(r"[A-Za-z]+")
 #: Signs that draw a line around a heading.
 _RULE = "=-*#~_ "
+#: What may number a heading.
+_NUMBER = "0123456789.)( \t"
 #: Levels that a "not" before them denies.
 _LEVELS = frozenset({"high", "low", "elevated", "rising"})
 #: The "mut" of "11 mut/Mb" is a unit, and "unstable" in "1.9% unstable sites" what was counted.
@@ -82,6 +84,9 @@ _NOUN = "ion"
 #: So far behind a marker stands the change that is tested for, and so far before it that it is tested (characters).
 _OF_A_TEST = 12
 _REACH_OF_TEST = 50
+#: A list of examples in a bracket has its ends so near (characters); what names a change in it.
+_REACH_OF_EXAMPLES = 160
+_CHANGES = frozenset({"protein", "cdna", "codon"})
 
 
 def _without_unknown_genes(text: str, here: list[Span]) -> list[Span]:
@@ -225,7 +230,7 @@ def _is_heading(frame: Frame, sentence: Sentence, here: Sequence[Span]) -> bool:
     """A short line of its own that names a class of findings (``Variants of uncertain significance (4)``)."""
     start, end = sentence.start, sentence.end
     line_start, line_end = frame.shape.line_at(start)
-    alone = not frame.text[line_start:start].strip() and end - start <= 120
+    alone = not frame.text[line_start:start].strip(_NUMBER) and end - start <= 120
     opens = start + len(frame.text[start:end]) - len(frame.text[start:end].lstrip(_RULE))
     if (
         alone
@@ -236,14 +241,28 @@ def _is_heading(frame: Frame, sentence: Sentence, here: Sequence[Span]) -> bool:
     return alone and any("significance" in span.attributes and span.start - opens <= 12 for span in here)
 
 
+def _without_bracket_of_heading(frame: Frame, sentence: Sentence, here: Sequence[Span]) -> Sequence[Span]:
+    """Without what a bracket behind a heading explains (``Variants of unknown significance (TMB is high …)``)."""
+    text, first = frame.text, here[0]
+    line_start, _ = frame.shape.line_at(sentence.start)
+    heads = "significance" in first.attributes and not text[line_start : first.start].strip(_RULE + _NUMBER)
+    if not heads or not text[first.end : first.end + 2].lstrip().startswith("("):
+        return here
+    closes = text.find(")", first.end, sentence.end)
+    within = sentence.end if closes < 0 else closes
+    return [span for span in here if span is first or span.start > within]
+
+
 class _Heading:
     """What the heading above a sentence says of the findings below it, as long as it holds."""
 
-    __slots__ = ("_end", "_listed", "spans")
+    __slots__ = ("_end", "_inline", "_listed", "spans")
 
     def __init__(self) -> None:
         self.spans: list[Span] = []
         self._end = 0
+        #: Whether they are of a list that goes on in its sentence, and not of a line of their own.
+        self._inline = False
         #: Whether the last sentence with findings ended in a semicolon.
         self._listed = False
 
@@ -260,18 +279,24 @@ class _Heading:
     def open(self, frame: Frame, sentence: Sentence, here: Sequence[Span]) -> None:
         """A heading with these spans."""
         self.spans = [span for span in here if span.kind in ("molecular", "value")]
+        self._inline = False
         if self.spans and statement("heading_denies").search(frame.text, sentence.start, sentence.end):
             self.spans.append(Span(sentence.start, sentence.start, "value", "not_detected", _AS_A_WHOLE))
         self._end = sentence.end
 
     def go_on(self, sentence: Sentence, first: Group) -> None:
-        """``VUS: A; B; C``: the class goes on behind each semicolon, and ends with the sentence."""
+        """``VUS: A; B; C``: the class goes on behind each semicolon, and ends with the sentence.
+
+        Under a heading of its own line a semicolon says nothing of the kind.
+        """
+        if self.spans and not self._inline:
+            return
         classes = [
             span for span in first.led if span.end <= first.markers[0].start and span.attributes.get("significance")
         ]
         listed = sentence.closed_by == "semi"
         if listed and classes:
-            self.spans, self._end = classes, sentence.end
+            self.spans, self._end, self._inline = classes, sentence.end, True
         elif not listed and self.spans and self.spans[0].start >= sentence.start - 400 and self._listed:
             self.spans = []
         self._listed = listed
@@ -294,18 +319,44 @@ def _is_denied_list(groups: Sequence[Group], concepts: ConceptTable) -> bool:
 
 def _is_noun_of_change(text: str, span: Span) -> bool:
     """Whether it is a change, or a result in the form of a noun (*amplification*, not *amplified*)."""
-    return "alteration" in span.attributes or (span.kind == "value" and text[: span.end].casefold().endswith(_NOUN))
+    return bool({"alteration", "effect"} & span.attributes.keys()) or (
+        span.kind == "value" and text[: span.end].casefold().endswith(_NOUN)
+    )
 
 
 def _names_test(text: str, change: Span, here: Sequence[Span]) -> bool:
     """Whether a word of change, or the result of that name, only says what is tested, and not what was found."""
-    if statement("names_test").match(text, change.end):
+    if statement("names_test").match(text, change.end) or statement("tested_beside").search(
+        text, max(0, change.start - _REACH_OF_TEST), change.start
+    ):
         return True
     markers = [one for one in here if one.kind in ("gene", "biomarker") and 0 <= change.start - one.end <= _OF_A_TEST]
     return any(
         statement("tested_for").search(text, max(0, one.start - _REACH_OF_TEST), one.start) is not None
         for one in markers
     )
+
+
+def _without_examples(text: str, here: Sequence[Span]) -> list[Span]:
+    """Without the changes that a bracket lists as examples (``not one of the hotspots (P286R, V411L)``)."""
+    return [
+        span
+        for span in here
+        if not (
+            _CHANGES & span.attributes.keys()
+            and (opens := _opening_bracket(text, span.start)) >= 0
+            and statement("lists_examples").search(text, max(0, opens - _REACH_OF_TEST), opens)
+        )
+    ]
+
+
+def _opening_bracket(text: str, at: int) -> int:
+    """Where the bracket opens in which a place stands, with more than one thing in it; -1 for none."""
+    opens = text.rfind("(", max(0, at - _REACH_OF_EXAMPLES), at + 1)
+    if opens < 0 or ")" in text[opens:at]:
+        return -1
+    closes = text.find(")", at, at + _REACH_OF_EXAMPLES)
+    return opens if closes >= 0 and "," in text[opens:closes] else -1
 
 
 class ResultBinder:
@@ -332,10 +383,10 @@ class ResultBinder:
                 # What a score means is no result.
                 here = [span for span in here if span.kind not in ("gene", "biomarker")]
             elif here:
-                here = _without_scale(frame.text, sentence, here)
+                here = _without_examples(frame.text, _without_scale(frame.text, sentence, here))
             if here:
                 germline = [span for span in here if span.concept == _GERMLINE_PANEL]
-                here, markers = self._markers_among(frame, here)
+                here, markers = self._markers_among(frame, _without_bracket_of_heading(frame, sentence, here))
                 if not markers and (frame.ends_in_colon(sentence) or _is_heading(frame, sentence, here)):
                     heading.open(frame, sentence, here)
                 if markers:

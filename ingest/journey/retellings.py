@@ -18,7 +18,7 @@ from .bench import Workbench, is_dated, is_own
 from .facts import Fact
 
 #: What an image or a specimen of one day denies.
-_DENIED_BY_TESTS: Final = frozenset({"metastasis", "diagnosis"})
+_DENIED_BY_TESTS: Final = frozenset({"metastasis", "diagnosis", "state"})
 #: Classes of notes that tell what was found, each kind by its own.
 _REPORTS: Final = frozenset({PATHOLOGY, "molecular", "genetics", "imaging", "abstraction"})
 #: What may be told of a finding later without its being another.

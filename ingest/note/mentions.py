@@ -57,7 +57,9 @@ _AHEAD, _ADDED = 7, 400
 _ENDED: Final = _CLASSES.compile(r"\b{course_ended}\s\Z", re.IGNORECASE)
 
 #: A report follows its specimen within so many days; another is one of old tissue.
-_SOON: Final = 62
+_SOON: Final = 100
+#: A date so far (characters) within a bracket is that of what the bracket tells.
+_ASIDE: Final = 20
 
 #: Where the date stands that a day was read from, with the rule that read it; None: no date was.
 Anchor = tuple[int, int, str] | None
@@ -112,6 +114,8 @@ class FactDays:
                 continue
             if note_day is not None and date.day.low > note_day + _AHEAD and context.really_happened:
                 continue
+            if _is_aside(text, date, span) and self._reaching(span, context) is not None:
+                continue
             if ahead and span.kind not in COURSES and _ENDED.search(text, max(0, date.start - 24), date.start):
                 continue
             rank = gap + (0 if ahead else 4) + 20 * between.count(",")
@@ -162,6 +166,15 @@ class FactDays:
             return None
         ahead = 0 if self._note_day is None else stretch.date.day.low - self._note_day
         return stretch.date if ahead <= (_ADDED if stretch.added else _AHEAD) else None
+
+
+def _is_aside(text: str, date: DateMention, span: Span) -> bool:
+    """Whether a date stands far within a bracket in which the span does not: it dates what the bracket tells."""
+    opens = text.rfind("(", max(0, date.start - _REACH), date.start)
+    if opens < 0 or date.start - opens < _ASIDE or ")" in text[opens : date.start]:
+        return False
+    closes = text.find(")", date.end, date.end + _REACH)
+    return closes >= 0 and not opens < span.start < closes
 
 
 @lru_cache(maxsize=4096)
@@ -231,15 +244,23 @@ ANOTHER_PATIENT: Final = "another_patient"
 _REACH_OF_MISFILING = 160
 
 
+#: So many lines that begin with a relative are a pedigree.
+_OF_A_PEDIGREE: Final = 3
+
+
 class _Kin:
-    """In a letter to the patient (*you*), the sentences that go on about a relative who was named before them."""
+    """The sentences about a relative: in a letter to the patient (*you*) those that go on about one who was named
+    before them, and in a pedigree all of a line that begins with one."""
 
-    __slots__ = ("_about", "_is_letter", "_next", "_text")
+    __slots__ = ("_about", "_is_letter", "_items", "_next", "_text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, may_list: bool) -> None:
+        """``may_list``: whether words for relatives stand in the text."""
         found = statement("to_you").finditer(text)
         self._is_letter = sum(1 for _ in itertools.islice(found, _OFTEN)) == _OFTEN
         self._text = text
+        items = [match.span() for match in statement("heads_kin").finditer(text)] if may_list else []
+        self._items = items if len(items) >= _OF_A_PEDIGREE else []
         #: Whether this sentence is about a relative; whether the next may be.
         self._about = self._next = False
 
@@ -253,6 +274,8 @@ class _Kin:
 
     def is_told_of(self, start: int, end: int) -> bool:
         """Whether the sentence says nothing of *you*, and goes on about a relative."""
+        if any(low <= start < high for low, high in self._items):
+            return True
         return self._about and statement("to_you").search(self._text, start, end) is None
 
 
@@ -297,7 +320,7 @@ class MentionWriter:
         lead_end = 0
         superseded_to = unverified_to = -1
         criteria = False
-        kin = _Kin(text)
+        kin = _Kin(text, note.may_state("heads_kin"))
         zones = zones_of(frame)
         for sentence, here in frame.by_sentence(ordered):
             start, end, closed_by = sentence
@@ -431,6 +454,9 @@ class MentionWriter:
         """Whether a change of a gene is spoken of and was not found: one that a method looks for, a drug's target."""
         if skipped or self._is_label(span, spans, note):
             return True
+        _, sentence_end = note.frame.sentence_span(span.start)
+        if statement("not_in_this").search(note.frame.text, span.end, sentence_end):
+            return True
         return bool({"general", "handed"} & context.speaks_of) and not _PARTICULAR & span.attributes.keys()
 
     def _unless_misfiled(self, frame: Frame, kind: str, sentence: tuple[int, int], reading: Reading) -> Reading:
@@ -535,6 +561,10 @@ class _NoteInHand:
         self._unsaid = unsayable(frame.places)
         # Nor can the report be another patient's where nothing is.
         self.may_be_misfiled = "another_patient" not in self._unsaid
+
+    def may_state(self, name: str) -> bool:
+        """Whether words of such a statement stand in the note."""
+        return name not in self._unsaid
 
     def states(self, name: str, start: int, end: int) -> bool:
         """Whether a stretch of it makes such a statement."""

@@ -108,6 +108,14 @@ _EXONS = Gated(_EXON, _CLASSES.pattern(r"{exon_begins}|E\d|del|ins|19|20"), r"(?
 _CODONS = Gated(_CODON, within=r"(?i:(?<![a-z])codon)")
 _BARE_CODONS = Gated(_BARE_CODON, r"[A-Z]\d\d")
 _H_SCORES = Gated(_H_SCORE, r"(?i:h(?:\Z|-?sc))")
+_HEADS_UNCERTAIN = Gated(
+    _CLASSES.compile(
+        r"(?:(?<=\n)|(?<=\n[ \t\-*•.)\d])|(?<=\n[ \t\-*•.)\d]{2})|(?<=\n[ \t\-*•.)\d]{3})|(?<![\s\S]))"
+        r"(?P<said>{unsure}(?:\s{changes})?)\s?:(?=\s*[A-Z][A-Z0-9]{1,9}\b)",
+        re.IGNORECASE,
+    ),
+    _CLASSES.pattern(r"(?i:{unsure}\Z)"),
+)
 _ZEROS_BEHIND = Gated(_ZERO_BEHIND, r"(?i:neg)")
 _ALLREDS = Gated(_ALLRED, r"8(?!\d)", r"Allred|[Qq]uick", before=4)
 _PLUSES = Gated(_PLUS, _CLASSES.pattern(r"(?:[0-3]\Z|{stain_begins})"))
@@ -200,6 +208,9 @@ class MolecularRecognizer(Recognizer):
                     attributes.setdefault(attribute, value)
             if attributes:
                 yield Span(match.start, match.end, "molecular", "", "words:alteration", attributes, priority=0)
+        for head in _HEADS_UNCERTAIN.find(frame.places, frame.text):
+            vus: dict[str, Value] = {"significance": "vus"}
+            yield Span(head.start("said"), head.end("said"), "molecular", "", "words:alteration", vus, priority=0)
 
     def _patterns(self, frame: Frame) -> Iterator[Span]:
         text, places = frame.text, frame.places

@@ -1,8 +1,8 @@
 """Lists of persons in one note: minutes of a board, a hand-over, a ward list; and which of them is its patient.
 
-A line begins a case where a mark (a number, a bed, *Case B*) is followed by words of a person (a title, a name in
-capitals, an age, a sex). Only a run of marks of one sort most of which are followed so is a list of persons: a list of
-diagnoses, drugs or specimens is none.
+A line begins a case where a mark (a number, a letter, a bed, *Case B*) is followed by words of a person (a title, a
+name in capitals, an age, a sex), or where it begins with such words. Only a run of marks of one sort most of which are
+followed so is a list of persons: a list of diagnoses, drugs or specimens is none.
 """
 
 from __future__ import annotations
@@ -22,17 +22,33 @@ UNKNOWN: Final = "unknown"
 _MARK: Final = _CLASSES.compile(
     r"[ \t]{0,8}(?:[-*\u2022][ \t])?"
     r"(?:(?P<word>(?i:{case})[ \t]{0,2}[#:]?[ \t]?(?:\d{1,3}[A-Da-d]?|[A-Z])\b)"
-    r"|(?P<hash>\#\d{1,2})\b|(?P<number>\(?\d{1,2}[.):][ \t])|(?P<place>\d{1,2}[/-]\d{1,2}[A-D]?)(?=[ \t:]))"
+    r"|(?P<hash>\#\d{1,2})\b|(?P<number>[(\[]?\d{1,2}[.):\]][ \t])"
+    r"|(?P<letter>[(\[]?[A-Z][.):\]][ \t])|(?P<place>\d{1,2}[/-]\d{1,2}[A-D]?)(?=[ \t:]))"
+)
+#: A line that begins with a person: an identifier, or an age and a sex.
+_PERSON_FIRST: Final = _CLASSES.compile(
+    r"[ \t]{0,8}(?:[-*\u2022\u2013][ \t]{0,2})?(?:(?:[A-Z]{1,2}\.?){1,3}[,:]?[ \t])?"
+    r"(?:(?:{identifier})[ \t]?(?:{sign}[ \t]?)?[A-Z]{0,3}-?\d{4,}"
+    r"|(?P<age>1?[1-9]\d)[ \t]?-?(?:(?i:{years})[ \t]?)?(?:/[ \t]?)?(?:[MF]|(?i:{sex_word}))\b)"
 )
 #: Words of a person, close behind the mark.
 _PERSON: Final = _CLASSES.compile(
     r"\b{title}\b\.?[ \t]+[A-Z]|\b[A-Z][A-Z'\u2019-]{2,},[ \t]+[A-Z]|\b[A-Z][a-z'\u2019-]+,[ \t]+[A-Z]"
     r"|\b[A-Z][A-Z'\u2019-]{3,}[ \t]+(?:[A-Z][a-z'\u2019-]+|[A-Z]\b)"
+    r"|\b(?:{identifier})[ \t]?(?:{sign}[ \t]?)?[A-Z]{0,3}-?\d{4,}"
     r"|\b1?\d{1,2}[ \t]?-?(?i:{years}|{sex})\b|\b(?i:{sex_word}|{born})\b|,[ \t]?1?\d\d(?=[,;.) \t-])"
 )
 _MARK_WITHIN: Final = _CLASSES.compile(
     r"(?<=[.;\"“) ])(?<=[\s\"“])(?i:{case})[ \t]{1,2}[#]?(?:\d{1,2}|[A-Z])[.:](?=[ \t])"
 )
+#: Words of a person that no specimen has.
+_SURELY_PERSON: Final = _CLASSES.compile(
+    r"\b(?:{identifier})[ \t]?(?:{sign}[ \t]?)?[A-Z]{0,3}-?\d{4,}"
+    r"|\b1?\d{1,2}[ \t]?-?(?i:{years}|{sex})\b|\b(?i:{sex_word}|{born})\b"
+)
+#: The sorts of marks that have no word of their own.
+_WITHOUT_WORD: Final = frozenset({"hash", "number", "letter", "place", "person"})
+_WORD: Final = re.compile(r"[A-Za-z]+")
 #: How far behind a mark the words of a person may stand, in characters.
 _REACH: Final = 70
 #: A blank line ends the case of another: what follows may be of anybody.
@@ -70,21 +86,45 @@ def cases_in(text: str, title: str = "") -> list[Case]:
     sorts: dict[str, list[tuple[int, bool]]] = defaultdict(list)
     for mark, line_end in _marks_of_lines(text):
         last = min(line_end, mark.end() + _REACH)
-        person = _PERSON.search(text, mark.end(), last) is not None
-        sorts[str(mark.lastgroup)].append((mark.start(), person))
+        sort = str(mark.lastgroup)
+        # Letters mark specimens, whose names look like those of persons ("A. BREAST, LEFT").
+        person = (_SURELY_PERSON if sort == "letter" else _PERSON).search(text, mark.end(), last) is not None
+        sorts[_sort_of(mark)].append((mark.start(), person))
     for mark in _marks_within(text):
         person = _PERSON.search(text, mark.end(), mark.end() + _REACH) is not None
-        sorts["word"].append((mark.start(), person))
+        sorts[_sort_of(mark)].append((mark.start(), person))
+    marked = {start for found in sorts.values() for start, _ in found}
+    led = {match.start(): match.group().strip(" \t-*") for match in _lines_led_by_persons(text)}
+    if len(set(led.values())) >= _FEWEST and not marked & led.keys():
+        sorts["person"] = [(start, True) for start in led]
     cases: list[Case] = []
     for sort, found in sorts.items():
         marks = sorted(found)
         persons = sum(person for _, person in marks)
-        if persons < (_FEWEST_NAMED if sort == "word" else _FEWEST) or persons < _SHARE * len(marks):
+        if persons < (_FEWEST if sort in _WITHOUT_WORD else _FEWEST_NAMED) or persons < _SHARE * len(marks):
             continue
         heads = heads_of(text, title)
         starts = [start for start, _ in marks]
         cases += _told(text, list(zip(starts, [*starts[1:], len(text)], strict=True)), heads)
     return sorted(cases)
+
+
+def _sort_of(mark: re.Match[str]) -> str:
+    """Marks of one sort are a run: those with the same word, or of the same form without one."""
+    if mark.lastgroup in _WITHOUT_WORD:
+        return str(mark.lastgroup)
+    word = _WORD.search(mark.group())
+    return word.group().lower() if word else ""
+
+
+def _lines_led_by_persons(text: str) -> Iterator[re.Match[str]]:
+    """The lines that begin with a person, without a mark."""
+    start = 0
+    while start < len(text):
+        if (match := _PERSON_FIRST.match(text, start)) is not None:
+            yield match
+        end = text.find("\n", start)
+        start = len(text) if end < 0 else end + 1
 
 
 def _marks_within(text: str) -> Iterator[re.Match[str]]:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from ...kb.kinds import CONDITIONS, FOUND, OPERATIONS, REPORTED, SEEN
+from ...kb.kinds import CONDITIONS, FOUND, MOLECULAR, OPERATIONS, REPORTED, SEEN
 from ...kb.note_classes import PATHOLOGY
 from .dates.reader import DateMention
 from .frame import Frame
@@ -60,6 +60,12 @@ _TAKEN_IN_HEAD: Final = _CLASSES.compile(
     r"(?:(?<![^\W_])(?:{act}|{sample})[\s:(]{1,3}|(?<![^\W_])[A-Z]{1,4}\d{0,2}[\-\s]\d{2,6}(?:-\d{1,6})?,?\s{0,2}\((?:\w{1,12}\s)?)\Z",
     re.IGNORECASE,
 )
+#: A label of a specimen with what it is, and the same label at the head of what was found in it.
+_LABEL_DEFINED: Final = re.compile(
+    r"^[ \t]*(?:[\-*•][ \t]?)?(?P<label>[A-Z]{1,2}\d{0,2})[ \t]?[=:.)][ \t][^\n]*", re.MULTILINE
+)
+_LABEL_HEADS: Final = re.compile(r"^[ \t]*(?P<label>[A-Z]{1,2}\d{0,2})(?=[ \t]?[(:.)\-–]|[ \t]*$)", re.MULTILINE)
+_FEWEST_LABELS: Final = 2
 #: So long is the head of a report (characters).
 _HEAD: Final = 300
 _REPORTED: Final = _CLASSES.compile(
@@ -71,6 +77,9 @@ _REACH_OF_FIELD: Final = 36
 #: Reports whose fields tell the day of what they find.
 _WITH_FIELDS: Final = frozenset({PATHOLOGY, "molecular", "genetics", "imaging", "operative"})
 
+#: Classes of notes whose specimen tells of genes alone; the history in them has days of its own.
+_OF_GENES: Final = frozenset({"genetics"})
+
 
 class Of(enum.Enum):
     """Of what a date is."""
@@ -80,6 +89,8 @@ class Of(enum.Enum):
     SAMPLE = enum.auto()
     ADDENDUM = enum.auto()
     REPORT = enum.auto()
+    #: A report of a test of genes, which finds nothing else.
+    TEST = enum.auto()
 
 
 #: By the groups of :data:`_STUDY`.
@@ -91,6 +102,7 @@ _DATED: Final = {
     Of.SAMPLE: REPORTED | SEEN | FOUND,
     Of.ADDENDUM: REPORTED | SEEN | FOUND,
     Of.REPORT: REPORTED | SEEN | FOUND | OPERATIONS,
+    Of.TEST: MOLECULAR,
 }
 
 
@@ -120,10 +132,11 @@ class DatedStretches:
             return
         self._whole += _addenda(frame.text, dates)
         if document_class in _WITH_FIELDS:
-            self._read_fields(frame.text, dates)
+            self._read_fields(frame.text, dates, Of.TEST if document_class in _OF_GENES else Of.REPORT)
+            self._whole += _labelled(frame.text, dates)
         self._studies += _studies(frame, dates)
 
-    def _read_fields(self, text: str, dates: Sequence[DateMention]) -> None:
+    def _read_fields(self, text: str, dates: Sequence[DateMention], of: Of) -> None:
         received: DateMention | None = None
         for number, date in enumerate(dates):
             if date.precision != "day":
@@ -140,7 +153,7 @@ class DatedStretches:
                 received = date
         self.taken = self.taken or received
         if self.taken is not None:
-            self._whole.insert(0, Stretch(0, len(text), self.taken, Of.REPORT))
+            self._whole.insert(0, Stretch(0, len(text), self.taken, of))
 
     def addendum_at(self, place: int) -> DateMention | None:
         """The date that stands at a place, if it is that of an addendum."""
@@ -177,6 +190,27 @@ def _addenda(text: str, dates: Sequence[DateMention]) -> Iterator[Stretch]:
         date = next((one for one in dates if head.start() <= one.start < min(line_end, head.end() + 1)), None)
         if date is not None:
             yield Stretch(date.end, behind.start() if behind else len(text), date, Of.ADDENDUM, added=True)
+
+
+def _labelled(text: str, dates: Sequence[DateMention]) -> Iterator[Stretch]:
+    """What is told of each of several specimens, whose labels a list at the head gives with their dates.
+
+    ``S1 = lobectomy, collected 30/10/2018`` dates what stands below a line that begins with ``S1``, to the next label.
+    """
+    defined: dict[str, DateMention] = {}
+    ends = 0
+    for label in _LABEL_DEFINED.finditer(text):
+        taken = (date for date in dates if label.start() <= date.start < label.end() and date.precision == "day")
+        found = next((date for date in taken if _TAKEN.search(text, label.start(), date.start)), None)
+        if found is not None:
+            defined[label["label"]], ends = found, label.end()
+    if len({date.day for date in defined.values()}) < _FEWEST_LABELS:
+        return
+    heads = [head for head in _LABEL_HEADS.finditer(text, ends) if head["label"] in defined]
+    for head, following in itertools.zip_longest(heads, heads[1:]):
+        blank = _BLANK_LINE.search(text, head.end())
+        end = min(blank.start() if blank else len(text), following.start() if following else len(text))
+        yield Stretch(head.start(), end, defined[head["label"]], Of.SAMPLE)
 
 
 def _studies(frame: Frame, dates: Sequence[DateMention]) -> Iterator[Stretch]:
