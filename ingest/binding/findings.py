@@ -14,6 +14,7 @@ from ..text.frame import Frame, Span
 from ..text.statements import statement
 from ..text.word_classes import word_classes
 from .groups import Group, marker_rules, members_of, said_no
+from .in_time import value_begins, with_later
 
 _CLASSES: Final = word_classes("binding", "findings")
 
@@ -381,6 +382,9 @@ class FindingReader:
                 _result_of(marker, {**stated, "result": ish, "method": "ish"}, helpers),
             ]
         found = [_result_of(marker, attributes, helpers)]
+        if "value" in attributes:
+            ends = [end for _, end, rule in helpers if rule == "number"]
+            found = with_later(frame, found[0], marker.end, max(ends, default=marker.end))
         plain = any(span.kind == "value" and span.concept == "positive" for span in descriptors)
         if plain and result == "amplified":
             # "Positive, and amplified by FISH" are two results.
@@ -482,7 +486,7 @@ class FindingReader:
             or "serum_marker" in above
             or marker.concept in ("gis", "oncotype_dx", "pd_l1_cps", "hrd_status")
         ):
-            number = number_after(frame.text, marker.end, limit)
+            number = number_after(frame.text, value_begins(frame, marker.end), limit)
             if number and "percent" not in attributes:
                 value, sign_before, unit, end = number
                 if sign_before == "<" and threshold.get("number") == value:

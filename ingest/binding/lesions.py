@@ -138,6 +138,7 @@ class LesionReader:
         self._organs = frozenset().union(*(concepts.below(organ) for organ in organs if organ in concepts))
         self._sections = {name: frozenset(listed) for name, listed in table["sections"].items()}
         self._course_of: dict[str, str] = table["course_of"]
+        self._looked_at: dict[str, str] = table["looked_at"]
         #: An organ whose spread is a state as well (leptomeningeal disease).
         self._states = {organ: state for state, organ in cue_file("implied")["spread_of"].items()}
 
@@ -165,6 +166,26 @@ class LesionReader:
             yield from found
             yield from self._states_of(found)
             last = found or last
+
+    def of_studies(self, frame: Frame, states: Iterable[Span], sites: Sequence[Span]) -> Iterator[Span]:
+        """Metastases of the one organ that a study looked at (``MRI brain on May 3 showed no metastases``)."""
+        text = frame.text
+        looked_at = [(site, self._looked_at.get(site.concept, site.concept)) for site in sites]
+        organs = [(site, organ) for site, organ in looked_at if organ in self._organs]
+        for state in states if organs else ():
+            low, _ = frame.sentence_span(state.start)
+            low = max(low, state.start - _REACH, text.rfind("\n", 0, state.start) + 1)
+            before = [(site, organ) for site, organ in organs if low <= site.start and site.end <= state.start]
+            if len({organ for _, organ in before}) != 1:
+                continue
+            site, organ = before[-1]
+            around = max(low, site.start - _STUDY_BEFORE), min(state.start, site.end + _STUDY_BEFORE)
+            study = _STUDY.search(text, *around)
+            if study is None or ";" in text[site.end : state.start]:
+                continue
+            if _STUDY.search(text, max(study.end(), site.end), state.start):
+                continue
+            yield replace(state, kind="metastasis", concept=organ, attributes={}, helpers=list(state.helpers))
 
     def _states_of(self, found: Sequence[Span]) -> Iterator[Span]:
         """The states that metastases go with: of an organ, and how the tumor goes on."""

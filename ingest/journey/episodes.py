@@ -1,6 +1,7 @@
 """Episodes: what was over and came again is another event.
 
-Spread to an organ that was free of it in between (by an image, by a state without disease) has come back; a complaint
+Spread to an organ that was free of it in between (by an image, by a state without disease) has come back, and so have
+new lesions that an image shows later; a complaint
 or a harm of which no note speaks for a while, and then again, is another one.
 """
 
@@ -12,6 +13,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from ...kb.model import EARLIEST_DAY, Polarity, Temporality
+from ..binding.lesions import NEW
+from ..recognizers.spread import LESION
 from .bench import Workbench, is_dated, is_own
 from .facts import Fact
 
@@ -19,6 +22,9 @@ from .facts import Fact
 _COME_AND_GO: Final = frozenset({"symptom", "adverse_event"})
 #: Days without a word of it, after which it has come again.
 _SILENT: Final = 60
+#: How new lesions are told; and so near (days) to what was told before they are the same.
+_NEW_LESION: Final = f"{LESION} {NEW}"
+_NEAR: Final = 31
 #: A state in which no tumor is left.
 _WITHOUT_DISEASE: Final = frozenset({"no_evidence_of_disease", "complete_response", "remission"})
 
@@ -48,18 +54,18 @@ def part_episodes(bench: Workbench) -> None:
 
 
 def _part_spread(bench: Workbench, organ: str, facts: Sequence[Fact], free: Sequence[Fact]) -> None:
-    """A fact that is told of a day behind one on which the organ was free begins another episode."""
+    """A fact told of a day behind one on which the organ was free, or of new lesions, begins another episode."""
     days = sorted(
         fact.day.high
         for fact in free
         if is_dated(fact) and (fact.kind == "state" or bench.concepts.is_a(organ, fact.concept))
     )
-    if not days:
-        return
     episode, last = 0, facts[0].day.high
     for fact in facts[1:]:
         clear = bisect.bisect_right(days, last)
-        if clear < len(days) and days[clear] < fact.day.low and is_dated(fact):
+        came_back = clear < len(days) and days[clear] < fact.day.low
+        more_came_up = fact.mention.source == _NEW_LESION and fact.day.low > last + _NEAR
+        if is_dated(fact) and (came_back or more_came_up):
             episode += 1
         fact.episode = episode
         last = max(last, fact.day.high)

@@ -51,6 +51,9 @@ _NEW_STEP = re.compile(r"[;|→⇒]|[-=]>|\.\s")
 #: So near to the head of its line a date leads it, of its sentence (characters).
 _LEADS_LINE, _LEADS_SENTENCE = 9, 6
 _REACH = 80
+#: What is told in lists, each item with its own date; and what may stand between an item and its date all the same.
+_LISTED: Final = frozenset({"comorbidity", "social", "allergy"})
+_TOLD_OF_IT: Final = _CLASSES.compile(r",?\s?(?:{told_of_it})\b", re.IGNORECASE)
 #: So many days after its note may a thing have happened that the note tells; and one that was added to it later.
 _AHEAD, _ADDED = 7, 400
 #: Before a date with which a course ended: it is that of nothing else.
@@ -82,11 +85,13 @@ class FactDays:
         self._text = frame.text
         self.stretches = DatedStretches(frame, document_class)
         self._note_day = frame.note.date.toordinal() if frame.note.date else None
+        self._of_images = document_class == "imaging"
         #: The dates that lead each line, by where it begins.
         self._leading: dict[int, list[DateMention]] = {}
         for date in frame.dates:
             line = self._text.rfind("\n", 0, date.start) + 1
-            if date.start < line + _LEADS_LINE:
+            # "POD 40" says when an operation was, and nothing of what else is told on its line.
+            if date.start < line + _LEADS_LINE and date.precision != "relative":
                 self._leading.setdefault(line, []).append(date)
 
     def day_of(self, span: Span, sentence: tuple[int, int], context: Context) -> tuple[DayInterval, Anchor]:
@@ -110,6 +115,8 @@ class FactDays:
             if gap > _REACH and date.start - start > _LEADS_SENTENCE:
                 continue
             between = text[date.end : span.start] if ahead else text[span.end : date.start]
+            if span.kind in _LISTED and "," in between and not _TOLD_OF_IT.match(between):
+                continue  # "HTN, BPH, Mohs 2016": the date is that of its own item.
             if _NEW_STEP.search(between) or hides_a_date(between, not ahead):
                 continue
             if note_day is not None and date.day.low > note_day + _AHEAD and context.really_happened:
@@ -138,7 +145,7 @@ class FactDays:
         report, and for what it dates otherwise.
 
         Some date a result by its specimen and some by its report: the day is one from the one to the other, but that
-        of the report where they lie far apart, as with tests of old tissue.
+        of the report where they lie far apart, as with tests of old tissue. An image shows what is there on its day.
         """
         (day, anchor), taken, written = dated, self.stretches.taken, self.stretches.reported
         if taken is None or anchor is None:
@@ -155,7 +162,9 @@ class FactDays:
             return None
         told = {"collected": days_text(taken.day), "reported": days_text(reported)}
         anchors = [(one.start, one.end, one.rule) for one in (taken, written) if one is not None]
-        if reported.high - taken.day.low <= _SOON:
+        if self._of_images:
+            reported = taken.day
+        elif reported.high - taken.day.low <= _SOON:
             reported = _days(taken.day.low, reported.high)
         return _Reported(told, reported, anchors)
 

@@ -579,6 +579,10 @@ def place_spread(page: Page) -> None:
 def find_lesions(page: Page) -> None:
     """What was seen in organs to which tumors spread, where no word of spread tells it."""
     spread = [span for span in page.events if span.kind in ("metastasis", "node")]
+    bare = [span for span in page.events if span.kind == "state" and span.source == "pattern:metastasis"]
+    of_studies = list(page.tools.lesions.of_studies(page.frame, bare, page.sites))
+    page.events += of_studies
+    spread += of_studies
     page.events += page.tools.lesions.read(page.frame, page.sites, spread, page.document_class)
     page.events += cells_in_fluids(page.frame)
 

@@ -60,6 +60,10 @@ _TAKEN_IN_HEAD: Final = _CLASSES.compile(
     r"(?:(?<![^\W_])(?:{act}|{sample})[\s:(]{1,3}|(?<![^\W_])[A-Z]{1,4}\d{0,2}[\-\s]\d{2,6}(?:-\d{1,6})?,?\s{0,2}\((?:\w{1,12}\s)?)\Z",
     re.IGNORECASE,
 )
+#: The same words behind their dates, and what ends a report that stands within another note.
+_TAKEN_BEHIND: Final = _CLASSES.compile(r"\s?\(?{taken_on}\b", re.IGNORECASE)
+_REPORTED_BEHIND: Final = _CLASSES.compile(r"\s?\(?{reported_on}\b", re.IGNORECASE)
+_ENDS_REPORT: Final = re.compile(r"\n[ \t]*(?:\r?\n|[-=_*]{3,})")
 #: A label of a specimen with what it is, and the same label at the head of what was found in it.
 _LABEL_DEFINED: Final = re.compile(
     r"^[ \t]*(?:[\-*•][ \t]?)?(?P<label>[A-Z]{1,2}\d{0,2})[ \t]?[=:.)][ \t][^\n]*", re.MULTILINE
@@ -134,6 +138,8 @@ class DatedStretches:
         if document_class in _WITH_FIELDS:
             self._read_fields(frame.text, dates, Of.TEST if document_class in _OF_GENES else Of.REPORT)
             self._whole += _labelled(frame.text, dates)
+        else:
+            self._whole += _embedded(frame.text, dates)
         self._studies += _studies(frame, dates)
 
     def _read_fields(self, text: str, dates: Sequence[DateMention], of: Of) -> None:
@@ -190,6 +196,20 @@ def _addenda(text: str, dates: Sequence[DateMention]) -> Iterator[Stretch]:
         date = next((one for one in dates if head.start() <= one.start < min(line_end, head.end() + 1)), None)
         if date is not None:
             yield Stretch(date.end, behind.start() if behind else len(text), date, Of.ADDENDUM, added=True)
+
+
+def _embedded(text: str, dates: Sequence[DateMention]) -> Iterator[Stretch]:
+    """What a report finds that stands within another note: from its two dates to a line or a blank one that ends it."""
+    for taken, reported in itertools.pairwise(dates):
+        if reported.start - taken.end > _REACH_BEFORE or {taken.precision, reported.precision} != {"day"}:
+            continue
+        low = max(0, taken.start - _REACH_OF_FIELD)
+        is_taken = _TAKEN.search(text, low, taken.start) or _TAKEN_BEHIND.match(text, taken.end)
+        between = text[taken.end : reported.start]
+        is_reported = _REPORTED.search(between) or _REPORTED_BEHIND.match(text, reported.end)
+        if is_taken and is_reported:
+            ends = _ENDS_REPORT.search(text, reported.end)
+            yield Stretch(taken.start, ends.start() if ends else len(text), taken, Of.REPORT)
 
 
 def _labelled(text: str, dates: Sequence[DateMention]) -> Iterator[Stretch]:
