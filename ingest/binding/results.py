@@ -269,7 +269,8 @@ class _Heading:
     def reach(self, frame: Frame, sentence: Sentence) -> None:
         """No further than to a blank line does it hold, nor far down."""
         far = sentence.start - self._end > 600
-        if far or "\n\n" in frame.text[self._end : sentence.start]:
+        next_section = frame.shape.section_at(sentence.start).start >= self._end > 0 and not self._inline
+        if far or next_section or "\n\n" in frame.text[self._end : sentence.start]:
             self.spans = []
 
     def close(self) -> None:
@@ -350,6 +351,19 @@ def _without_examples(text: str, here: Sequence[Span]) -> list[Span]:
     ]
 
 
+def _without_thresholds(text: str, here: Sequence[Span]) -> list[Span]:
+    """Without what a bracket says of when a result counts (``4.2 (cut-off for TMB-high: 10)``)."""
+    return [span for span in here if not _is_in_threshold(text, span.start)]
+
+
+def _is_in_threshold(text: str, at: int) -> bool:
+    opens = text.rfind("(", max(0, at - _REACH_OF_EXAMPLES), at)
+    if opens < 0 or ")" in text[opens:at]:
+        return False
+    closes = text.find(")", at, at + _REACH_OF_EXAMPLES)
+    return closes >= 0 and statement("tells_threshold").search(text, opens, closes) is not None
+
+
 def _opening_bracket(text: str, at: int) -> int:
     """Where the bracket opens in which a place stands, with more than one thing in it; -1 for none."""
     opens = text.rfind("(", max(0, at - _REACH_OF_EXAMPLES), at + 1)
@@ -383,7 +397,8 @@ class ResultBinder:
                 # What a score means is no result.
                 here = [span for span in here if span.kind not in ("gene", "biomarker")]
             elif here:
-                here = _without_examples(frame.text, _without_scale(frame.text, sentence, here))
+                here = _without_scale(frame.text, sentence, here)
+                here = _without_thresholds(frame.text, _without_examples(frame.text, here))
             if here:
                 germline = [span for span in here if span.concept == _GERMLINE_PANEL]
                 here, markers = self._markers_among(frame, _without_bracket_of_heading(frame, sentence, here))
@@ -448,6 +463,8 @@ class ResultBinder:
         for match in frame.phrases(composite_results(), first, last):
             for spelling, results in match.payloads:
                 if spelling and not _ends_as_spelled(frame.text, match.start, match.end, spelling):
+                    continue
+                if _is_in_threshold(frame.text, match.start):
                     continue
                 short = _FIRST_WORD.match(frame.text, match.start)
                 if short and means_another(frame.text, *short.span(), (start, end)):

@@ -135,12 +135,16 @@ class DatedStretches:
         if not dates:
             return
         self._whole += _addenda(frame.text, dates)
+        labelled: list[Stretch] = []
         if document_class in _WITH_FIELDS:
             self._read_fields(frame.text, dates, Of.TEST if document_class in _OF_GENES else Of.REPORT)
-            self._whole += _labelled(frame.text, dates)
+            if labelled := list(_labelled(frame.text, dates)):
+                # No one day is that of the specimen.
+                self.taken, self._whole = None, [one for one in self._whole if one.of is Of.ADDENDUM]
         else:
             self._whole += _embedded(frame.text, dates)
         self._studies += _studies(frame, dates)
+        self._studies += labelled
 
     def _read_fields(self, text: str, dates: Sequence[DateMention], of: Of) -> None:
         received: DateMention | None = None
