@@ -156,6 +156,9 @@ PROCEDURES: Final = frozenset(of_domain("Procedure"))
 #: Kinds that a test finds, and that an image shows.
 FOUND: Final = _with("found")
 SEEN: Final = _with("seen")
+#: Kinds of which a test tells that there is none, on its day; and those that are told in lists.
+LOOKED_FOR: Final = _with("looked_for")
+LISTED: Final = _with("listed")
 #: Kinds of which an event tells when its specimen was taken and when it was reported.
 REPORTED: Final = _with("reported")
 #: Kinds that say a result.

@@ -381,10 +381,7 @@ class FindingReader:
                 _result_of(marker, by_stain, helpers),
                 _result_of(marker, {**stated, "result": ish, "method": "ish"}, helpers),
             ]
-        found = [_result_of(marker, attributes, helpers)]
-        if "value" in attributes:
-            ends = [end for _, end, rule in helpers if rule == "number"]
-            found = with_later(frame, found[0], marker.end, max(ends, default=marker.end))
+        found = with_later(frame, _result_of(marker, attributes, helpers), marker.end)
         plain = any(span.kind == "value" and span.concept == "positive" for span in descriptors)
         if plain and result == "amplified":
             # "Positive, and amplified by FISH" are two results.

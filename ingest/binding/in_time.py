@@ -39,8 +39,12 @@ def value_begins(frame: Frame, end: int) -> int:
     return colon.end() if colon else date.end
 
 
-def with_later(frame: Frame, value: Span, marker_end: int, end: int) -> list[Span]:
-    """A value that ends at ``end`` with those that follow it; where these do and it has no day, it is from before."""
+def with_later(frame: Frame, value: Span, marker_end: int) -> list[Span]:
+    """A result, with the values that follow its own; where these do and it has no day, it is from before."""
+    ends = [end for _, end, rule in value.helpers if rule == "number"]
+    if "value" not in value.attributes or not ends:
+        return [value]
+    end = max(ends)
     later = list(_later_values(frame, value, end))
     dated = value_begins(frame, marker_end) != marker_end or _date_behind(frame, end) is not None
     if later and not dated and frame.note.date is not None:

@@ -11,14 +11,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
-from ...kb.kinds import FOUND, KIND_TABLE
+from ...kb.kinds import FOUND, KIND_TABLE, LOOKED_FOR
 from ...kb.model import EARLIEST_DAY, DayInterval, Polarity, Temporality
 from ...kb.note_classes import PATHOLOGY
 from .bench import Workbench, is_dated, is_own
 from .facts import Fact
 
-#: What an image or a specimen of one day denies.
-_DENIED_BY_TESTS: Final = frozenset({"metastasis", "diagnosis", "state"})
 #: Classes of notes that tell what was found, each kind by its own.
 _REPORTS: Final = frozenset({PATHOLOGY, "molecular", "genetics", "imaging", "abstraction"})
 #: What may be told of a finding later without its being another.
@@ -29,7 +27,7 @@ _SAME: Final = 31
 
 def has_day_of_its_own(fact: Fact) -> bool:
     """Whether a fact is one of its day, and not told again and again: its kind, or that it is denied."""
-    denied = fact.context.polarity is Polarity.ABSENT and fact.kind in _DENIED_BY_TESTS
+    denied = fact.context.polarity is Polarity.ABSENT and fact.kind in LOOKED_FOR
     return fact.kind == "variant" or denied
 
 

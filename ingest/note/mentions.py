@@ -22,6 +22,7 @@ from ...kb.kinds import (
     DESCRIBING_TUMORS,
     DRUGS,
     KIND_TABLE,
+    LISTED,
     MEASURED,
     MOLECULAR,
     OF_ONE_PERSON,
@@ -51,8 +52,8 @@ _NEW_STEP = re.compile(r"[;|→⇒]|[-=]>|\.\s")
 #: So near to the head of its line a date leads it, of its sentence (characters).
 _LEADS_LINE, _LEADS_SENTENCE = 9, 6
 _REACH = 80
-#: What is told in lists, each item with its own date; and what may stand between an item and its date all the same.
-_LISTED: Final = frozenset({"comorbidity", "social", "allergy"})
+#: What may stand between an item of a list and its date, and what ends the item.
+_ENDS_ITEM: Final = re.compile(r"\s?(?:[.;)\n]|\Z)")
 _TOLD_OF_IT: Final = _CLASSES.compile(r",?\s?(?:{told_of_it})\b", re.IGNORECASE)
 #: So many days after its note may a thing have happened that the note tells; and one that was added to it later.
 _AHEAD, _ADDED = 7, 400
@@ -115,7 +116,7 @@ class FactDays:
             if gap > _REACH and date.start - start > _LEADS_SENTENCE:
                 continue
             between = text[date.end : span.start] if ahead else text[span.end : date.start]
-            if span.kind in _LISTED and "," in between and not _TOLD_OF_IT.match(between):
+            if span.kind in LISTED and "," in between and not self._is_its_own(between, date, ahead):
                 continue  # "HTN, BPH, Mohs 2016": the date is that of its own item.
             if _NEW_STEP.search(between) or hides_a_date(between, not ahead):
                 continue
@@ -139,6 +140,12 @@ class FactDays:
         if note_day is None:
             return _days(EARLIEST_DAY, LATEST_DAY), None
         return _days(EARLIEST_DAY if context.temporality is Temporality.HISTORICAL else note_day, note_day), None
+
+    def _is_its_own(self, between: str, date: DateMention, ahead: bool) -> bool:
+        """Whether a date behind a comma is that of the item before it, and not of the next one."""
+        if _TOLD_OF_IT.match(between):
+            return True
+        return not ahead and between.strip() == "," and _ENDS_ITEM.match(self._text, date.end) is not None
 
     def of_report(self, dated: tuple[DayInterval, Anchor]) -> _Reported | None:
         """What a report that tells when its specimen was taken says of the days of what it finds; None for no such
@@ -253,6 +260,8 @@ ANOTHER_PATIENT: Final = "another_patient"
 _REACH_OF_MISFILING = 160
 
 
+#: What a table of stages is of.
+_OF_STAGES: Final = frozenset({"tnm", "stage"})
 #: So many lines that begin with a relative are a pedigree.
 _OF_A_PEDIGREE: Final = 3
 
@@ -270,6 +279,8 @@ class _Kin:
         self._text = text
         items = [match.span() for match in statement("heads_kin").finditer(text)] if may_list else []
         self._items = items if len(items) >= _OF_A_PEDIGREE else []
+        if may_list:
+            self._items += [match.span() for match in statement("letter_of_kin").finditer(text)]
         #: Whether this sentence is about a relative; whether the next may be.
         self._about = self._next = False
 
@@ -383,6 +394,7 @@ class MentionWriter:
         never = not kinds.isdisjoint(TREATMENTS) and note.is_followed("never_taken_next", end, _REACH_OF_NEVER)
         taken_back = not kinds.isdisjoint(CORRECTABLE) and note.is_followed("taken_back", end)
         at_large_all = bool(sentence.context.speaks_of)
+        stages = None if kinds.isdisjoint(_OF_STAGES) else statement("stage_table").search(frame.text, start, end)
         dates = frame.dates_in(start, end)
         read: list[Mention] = []
         for span, target in zip(spans, sentence.targets, strict=True):
@@ -403,6 +415,8 @@ class MentionWriter:
                 at_large = at_large_all or sentence.context.is_about_people(span.start)
                 reading = self._with_decided(span, reading, at_large, _is_denied_value(sentence, span, target, reading))
             if kind == "variant" and self._is_no_finding(span, spans, note, skipped, sentence.context):
+                reading = reading.but(temporality=Temporality.HYPOTHETICAL)
+            if kind in _OF_STAGES and stages is not None:
                 reading = reading.but(temporality=Temporality.HYPOTHETICAL)
             is_part = kind == "diagnosis" and note.states("component", start, end)
             if is_part and _is_component(frame.text, span, start, end):

@@ -39,7 +39,8 @@ _PERSON: Final = _CLASSES.compile(
     r"|\b1?\d{1,2}[ \t]?-?(?i:{years}|{sex})\b|\b(?i:{sex_word}|{born})\b|,[ \t]?1?\d\d(?=[,;.) \t-])"
 )
 _MARK_WITHIN: Final = _CLASSES.compile(
-    r"(?<=[.;\"“) ])(?<=[\s\"“])(?i:{case})[ \t]{1,2}[#]?(?:\d{1,2}|[A-Z])[.:](?=[ \t])"
+    r"(?<=[.;\"“) ])(?<=[\s\"“])(?:(?P<word>(?i:{case})[ \t]{1,2}[#]?(?:\d{1,2}|[A-Z])[.:,])(?=[ \t])"
+    r"|(?P<within>\d{1,2}[.)])(?=[ \t]1?\d{1,2}[ \t]?-?(?i:{years}|{sex})\b))"
 )
 #: Words of a person that no specimen has.
 _SURELY_PERSON: Final = _CLASSES.compile(
@@ -47,10 +48,14 @@ _SURELY_PERSON: Final = _CLASSES.compile(
     r"|\b1?\d{1,2}[ \t]?-?(?i:{years}|{sex})\b|\b(?i:{sex_word}|{born})\b"
 )
 #: The sorts of marks that have no word of their own.
-_WITHOUT_WORD: Final = frozenset({"hash", "number", "letter", "place", "person"})
+_WITHOUT_WORD: Final = frozenset({"hash", "number", "letter", "place", "person", "within"})
 _WORD: Final = re.compile(r"[A-Za-z]+")
+_CASE_BEFORE: Final = _CLASSES.compile(r"\b(?i:{case})[ \t]{0,2}\Z")
 #: How far behind a mark the words of a person may stand, in characters.
 _REACH: Final = 70
+#: A case in a quotation ends with it.
+_CLOSED: Final = re.compile(r"[.;][\"\u201d]")
+_LINE_END: Final = re.compile(r"\r?\n")
 #: A blank line ends the case of another: what follows may be of anybody.
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*\r?\n")
 _THIS_ONE: Final = _CLASSES.compile(r"\b(?i:{this_one})\b")
@@ -105,8 +110,31 @@ def cases_in(text: str, title: str = "") -> list[Case]:
             continue
         heads = heads_of(text, title)
         starts = [start for start, _ in marks]
-        cases += _told(text, list(zip(starts, [*starts[1:], len(text)], strict=True)), heads)
+        cases += _told(text, _spans_of(text, starts), heads)
     return sorted(cases)
+
+
+def _spans_of(text: str, starts: list[int]) -> list[tuple[int, int]]:
+    """From where to where each case is told.
+
+    Where those of others take a line or a part of one each, so does the last, whatever follows it in the note.
+    """
+    spans = list(zip(starts, [*starts[1:], len(text)], strict=True))
+    if not _are_in_lines(text, spans):
+        return spans
+    last, _ = spans[-1]
+    line = _LINE_END.search(text, last)
+    end = line.start() if line else len(text)
+    within = last > text.rfind("\n", 0, last) + 1 and text[text.rfind("\n", 0, last) + 1 : last].strip()
+    if within and (closed := _CLOSED.search(text, last, end)):
+        end = closed.start() + 1
+    return [*spans[:-1], (last, end)]
+
+
+def _are_in_lines(text: str, spans: list[tuple[int, int]]) -> bool:
+    """Whether most cases, of the last of which it is not known where it ends, take a line or a part of one each."""
+    of_a_line = sum("\n" not in text[start:end].strip() for start, end in spans[:-1])
+    return of_a_line >= _SHARE * (len(spans) - 1)
 
 
 def _sort_of(mark: re.Match[str]) -> str:
@@ -130,6 +158,8 @@ def _lines_led_by_persons(text: str) -> Iterator[re.Match[str]]:
 def _marks_within(text: str) -> Iterator[re.Match[str]]:
     """The marks with a word of their own that stand behind others on a line (``Case 3: … Case 4: …``)."""
     for mark in _MARK_WITHIN.finditer(text):
+        if mark.lastgroup == "within" and _CASE_BEFORE.search(text, max(0, mark.start() - 12), mark.start()):
+            continue
         if text[text.rfind("\n", 0, mark.start()) + 1 : mark.start()].strip(" \t-*\u2022"):
             yield mark
 
@@ -169,6 +199,12 @@ def _by_length(text: str, spans: list[tuple[int, int]]) -> list[int]:
     return [int(is_one and length == longest) for length in lengths]
 
 
+def _label(text: str, start: int) -> str:
+    """The mark of a case that has a word of its own."""
+    mark = _MARK.match(text, start) or _MARK_WITHIN.match(text, start)
+    return mark["word"].strip(" :.,").lower() if mark and mark["word"] else ""
+
+
 def _told(text: str, spans: list[tuple[int, int]], heads: frozenset[str]) -> list[Case]:
     """Whose case each is: the patient's shares most with the name of the header, or says that it is this one."""
     shared = []
@@ -184,7 +220,11 @@ def _told(text: str, spans: list[tuple[int, int]], heads: frozenset[str]) -> lis
     if not most or shared.count(most) > 1:
         return [Case(start, end, UNKNOWN) for start, end in spans]
     cases = []
+    in_lines = _are_in_lines(text, spans)
+    own = _label(text, spans[shared.index(most)][0])
     for (start, end), count in zip(spans, shared, strict=True):
-        blank = _BLANK_LINE.search(text, start, end)
-        cases.append(Case(start, end, OWN) if count == most else Case(start, blank.start() if blank else end, OTHER))
+        if own and _label(text, start) == own:
+            count = most  # "PATIENT B: addendum …" goes on with the case.
+        stop = (_LINE_END if in_lines else _BLANK_LINE).search(text, start, end)
+        cases.append(Case(start, end, OWN) if count == most else Case(start, stop.start() if stop else end, OTHER))
     return cases
