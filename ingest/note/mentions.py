@@ -262,6 +262,8 @@ _REACH_OF_MISFILING = 160
 
 #: What a table of stages is of.
 _OF_STAGES: Final = frozenset({"tnm", "stage"})
+#: What stands between a change and the drug that a list gives it.
+_THEN_DRUG: Final = _CLASSES.compile(r"\s?:\s(?=[a-z]{3,}{drug_ending}\b)")
 #: So many lines that begin with a relative are a pedigree.
 _OF_A_PEDIGREE: Final = 3
 
@@ -509,9 +511,13 @@ class MentionWriter:
 
     @staticmethod
     def _is_label(span: Span, spans: Sequence[Span], note: _NoteInHand) -> bool:
-        """A gene in brackets behind a drug, in a report that lists therapies: what the drug is for, not a finding."""
+        """A gene in brackets behind a drug, or before a colon and one, where therapies are listed: what it is for."""
         if span.kind != "variant" or note.document_class not in ("molecular", "pathology", "clinical"):
             return False
+        if note.lists_therapies and _THEN_DRUG.match(
+            note.frame.text, max([span.end, *(end for _, end, _ in span.helpers)])
+        ):
+            return True
         if {"protein", "cdna", "percent"} & span.attributes.keys():
             return False
         drugs = (other for other in spans if other.kind == "medication" and 0 <= span.start - other.end <= 12)
@@ -573,7 +579,7 @@ class MentionWriter:
 class _NoteInHand:
     """What is asked once of the note whose mentions are written."""
 
-    __slots__ = ("_cues", "_unsaid", "days", "document_class", "frame", "may_be_misfiled")
+    __slots__ = ("_cues", "_unsaid", "days", "document_class", "frame", "lists_therapies", "may_be_misfiled")
 
     def __init__(self, frame: Frame, cues: CueTable, document_class: str) -> None:
         self.frame = frame
@@ -584,6 +590,8 @@ class _NoteInHand:
         self._unsaid = unsayable(frame.places)
         # Nor can the report be another patient's where nothing is.
         self.may_be_misfiled = "another_patient" not in self._unsaid
+        #: "BRAF V600E: dabrafenib. RET: selpercatinib.": what each drug is for.
+        self.lists_therapies = len(statement("therapy_listed").findall(frame.text)) >= _OF_A_PEDIGREE
 
     def may_state(self, name: str) -> bool:
         """Whether words of such a statement stand in the note."""

@@ -39,8 +39,12 @@ _PERSON: Final = _CLASSES.compile(
     r"|\b1?\d{1,2}[ \t]?-?(?i:{years}|{sex})\b|\b(?i:{sex_word}|{born})\b|,[ \t]?1?\d\d(?=[,;.) \t-])"
 )
 _MARK_WITHIN: Final = _CLASSES.compile(
-    r"(?<=[.;\"“) ])(?<=[\s\"“])(?:(?P<word>(?i:{case})[ \t]{1,2}[#]?(?:\d{1,2}|[A-Z])[.:,])(?=[ \t])"
-    r"|(?P<within>\d{1,2}[.)])(?=[ \t]1?\d{1,2}[ \t]?-?(?i:{years}|{sex})\b))"
+    r"(?<=[.;:\"“) ])(?<=[\s\"“])(?:"
+    r"(?P<word>(?i:{case})[ \t]{1,2}[#]?(?:\d{1,2}|[A-Z])"
+    r"(?:[.:,](?=[ \t])|(?=[ \t](?:\(|1?\d{1,2}[ \t]?-?(?i:{years}|{sex})\b))))"
+    r"|(?P<within>\d{1,2}[.)])(?=[ \t]1?\d{1,2}[ \t]?-?(?i:{years}|{sex})\b)"
+    r"|(?P<lettered>\([a-h1-9]\))(?=[ \t](?:{title}\b\.?[ \t][A-Z]|1?\d{1,2}[ \t]?-?(?i:{years}|{sex})\b))"
+    r"|(?<=[;:][ \t])(?P<titled>{title}\b\.?[ \t](?:[A-Z][\w'’\-]{0,14}\.?){1,3},)(?=[ \t]))"
 )
 #: Words of a person that no specimen has.
 _SURELY_PERSON: Final = _CLASSES.compile(
@@ -48,9 +52,10 @@ _SURELY_PERSON: Final = _CLASSES.compile(
     r"|\b1?\d{1,2}[ \t]?-?(?i:{years}|{sex})\b|\b(?i:{sex_word}|{born})\b"
 )
 #: The sorts of marks that have no word of their own.
-_WITHOUT_WORD: Final = frozenset({"hash", "number", "letter", "place", "person", "within"})
+_WITHOUT_WORD: Final = frozenset({"hash", "number", "letter", "place", "person", "within", "lettered", "titled"})
 _WORD: Final = re.compile(r"[A-Za-z]+")
 _CASE_BEFORE: Final = _CLASSES.compile(r"\b(?i:{case})[ \t]{0,2}\Z")
+_NAMED: Final = _CLASSES.compile(r"\b{title}\b\.?[ \t]+(?:[A-Z][\w'’\-]{0,14}\.?){1,3}")
 #: How far behind a mark the words of a person may stand, in characters.
 _REACH: Final = 70
 #: A case in a quotation ends with it.
@@ -66,6 +71,8 @@ _SHARE: Final = 0.6
 _AGE: Final = _CLASSES.compile(
     r"(?<![\d.])(?P<age>1?[1-9]\d)(?=[ \t-]?(?i:{years}|{sex})(?![A-Za-z])|,[ ]|[ \t-]year)", re.IGNORECASE
 )
+#: A list that takes less of its note stands aside in it.
+_ASIDE: Final = 0.4
 #: A case that is so many times as long as the next, and so long (characters), is the one that is told in full.
 _FAR_LONGER: Final = 2.5
 _AT_LENGTH: Final = 600
@@ -96,7 +103,8 @@ def cases_in(text: str, title: str = "") -> list[Case]:
         person = (_SURELY_PERSON if sort == "letter" else _PERSON).search(text, mark.end(), last) is not None
         sorts[_sort_of(mark)].append((mark.start(), person))
     for mark in _marks_within(text):
-        person = _PERSON.search(text, mark.end(), mark.end() + _REACH) is not None
+        named = mark.lastgroup in ("lettered", "titled")
+        person = named or _PERSON.search(text, mark.end(), mark.end() + _REACH) is not None
         sorts[_sort_of(mark)].append((mark.start(), person))
     marked = {start for found in sorts.values() for start, _ in found}
     led = {match.start(): match.group().strip(" \t-*") for match in _lines_led_by_persons(text)}
@@ -182,6 +190,15 @@ def _told_at_once(text: str, start: int, end: int) -> int:
     return blank.start() if blank else end
 
 
+def _by_name(text: str, spans: list[tuple[int, int]]) -> list[int]:
+    """1 for each case whose name, with its title, the rest of the note has."""
+    outside = {
+        " ".join(match.group().split()) for match in _NAMED.finditer(text[: spans[0][0]] + "\n" + text[spans[-1][1] :])
+    }
+    names = [_NAMED.search(text, start, min(end, start + _REACH)) for start, end in spans]
+    return [int(name is not None and " ".join(name.group().split()) in outside) for name in names]
+
+
 def _by_age(text: str, spans: list[tuple[int, int]]) -> list[int]:
     """1 for the one case whose age the rest of the note tells of its patient."""
     outside = text[: spans[0][0]] + "\n" + text[_told_at_once(text, *spans[-1]) :]
@@ -213,12 +230,16 @@ def _told(text: str, spans: list[tuple[int, int]], heads: frozenset[str]) -> lis
         says_so = _THIS_ONE.search(text, start, last) is not None
         shared.append(len(capitalized(text[start:last]) & heads) + len(spans) * says_so)
     if not max(shared):
+        shared = _by_name(text, spans)
+    if not max(shared):
         shared = _by_age(text, spans)
     if shared.count(max(shared)) > 1:
         shared = _by_length(text, spans)
     most = max(shared)
     if not most or shared.count(most) > 1:
-        return [Case(start, end, UNKNOWN) for start, end in spans]
+        # In a note that is mostly about its patient a list of others adds nothing, whichever is the patient's.
+        aside = spans[-1][1] - spans[0][0] < _ASIDE * len(text)
+        return [Case(start, end, OTHER if aside else UNKNOWN) for start, end in spans]
     cases = []
     in_lines = _are_in_lines(text, spans)
     own = _label(text, spans[shared.index(most)][0])
