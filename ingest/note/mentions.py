@@ -296,9 +296,11 @@ class _Kin:
 
     def is_told_of(self, start: int, end: int) -> bool:
         """Whether the sentence says nothing of *you*, and goes on about a relative."""
-        if any(low <= start < high for low, high in self._items):
-            return True
         return self._about and statement("to_you").search(self._text, start, end) is None
+
+    def holds(self, place: int) -> bool:
+        """Whether a place is in an item of a pedigree, or in a letter about a relative."""
+        return any(low <= place < high for low, high in self._items)
 
 
 def _of_kin(mention: Mention) -> Mention:
@@ -370,8 +372,8 @@ class MentionWriter:
                     )
                     if zone is not None:
                         read = [_in_zone(mention, zone) for mention in read]
-                    if kin.is_told_of(start, end):
-                        read = list(map(_of_kin, read))
+                    of_kin = kin.is_told_of(start, end)
+                    read = [_of_kin(one) if of_kin or kin.holds(one.start) else one for one in read]
                     if start < unverified_to:
                         read = list(map(_unverified, read))
                     mentions += map(_taken_back, read) if start < superseded_to else read
