@@ -74,7 +74,10 @@ def _later_values(frame: Frame, value: Span, end: int) -> Iterator[Span]:
             value.concept,
             IN_TIME,
             {**attributes, "value": amount_of(following["number"])},
-            helpers=[(following.start("number"), end, "number")],
+            helpers=[
+                (following.start("number"), end, "number"),
+                *((date.start, date.end, f"date:{date.rule}") for date in filter(None, (own,))),
+            ],
             decided="present",
             day=own.day if own else None,
         )

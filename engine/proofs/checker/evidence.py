@@ -362,7 +362,7 @@ class EvidenceCheck:
     @staticmethod
     def _is_reported(mention: Mention, note: Note, cited: Sequence[Cue]) -> bool:
         """Whether it cites when its specimen was taken, and when it was reported unless the note's date tells; its day
-        is that of the report, or lies between the two."""
+        is that of either, or lies between the two."""
         taken, reported = (days.written(str(mention.attributes.get(name, ""))) for name in ("collected", "reported"))
         if taken is None or reported is None or reported.high < taken.low:
             return False
@@ -375,7 +375,7 @@ class EvidenceCheck:
 
         of_note = note.date is not None and reported == DayInterval(note.date.toordinal(), note.date.toordinal())
         between = DayInterval(taken.low, reported.high)
-        return admitted(taken) and (of_note or admitted(reported)) and mention.day in (reported, between)
+        return admitted(taken) and (of_note or admitted(reported)) and mention.day in (taken, reported, between)
 
     # --- contexts ---------------------------------------------------------------------------------------------------
 
