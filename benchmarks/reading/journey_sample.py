@@ -37,18 +37,21 @@ def is_of_patient(event: Event) -> bool:
     return denied or (event.world >= World.BELIEVED and event.context.polarity is Polarity.PRESENT)
 
 
-def described(journey: Journey, event: Event, texts: dict[str, str], name: str) -> dict[str, Any]:
-    """An event as its judge sees it."""
-    by_id = {mention.mention_id: mention for mention in journey.mentions}
+def read_from(journey: Journey, texts: dict[str, str]) -> dict[str, dict[str, str]]:
+    """By mention: its document, its words and what stands around them."""
     documents = {note.note_id: note.doc_id for note in journey.notes}
-    read_from = []
-    for mention in (by_id[one] for one in event.evidence[:3]):
+    places = {}
+    for mention in journey.mentions:
         document = documents[mention.note_id]
-        text = texts.get(document, "")
-        around = text[max(0, mention.start - _AROUND) : mention.end + _AROUND]
-        read_from.append({"document": document, "words": mention.text, "around": around})
+        around = texts.get(document, "")[max(0, mention.start - _AROUND) : mention.end + _AROUND]
+        places[mention.mention_id] = {"document": document, "words": mention.text, "around": around}
+    return places
+
+
+def described(patient: str, event: Event, places: dict[str, dict[str, str]], name: str) -> dict[str, Any]:
+    """An event as its judge sees it."""
     return {
-        "patient": journey.patient_id,
+        "patient": patient,
         "event": event.event_id,
         "kind": event.kind,
         "is": name,
@@ -56,7 +59,7 @@ def described(journey: Journey, event: Event, texts: dict[str, str], name: str) 
         "day": days_text(event.day),
         "end": "" if event.end is None else days_text(event.end),
         "said": "absent" if event.context.polarity is Polarity.ABSENT else "present",
-        "read_from": read_from,
+        "read_from": [places[one] for one in event.evidence[:3]],
         "verdict": "",
     }
 
@@ -70,11 +73,12 @@ def events_of(folder: Path) -> Iterator[dict[str, Any]]:
         with KnowledgeBase.open(kb) as opened:
             for patient in sorted(opened.patients):
                 journey = opened.journey(patient)
+                places = read_from(journey, texts)
                 for event in journey.events:
                     if is_of_patient(event):
                         known = event.concept in opened.concepts
                         name = opened.concepts.name(event.concept) if known else event.concept
-                        yield described(journey, event, texts, name)
+                        yield described(patient, event, places, name)
 
 
 def main() -> None:

@@ -10,6 +10,11 @@ from .pieces import PieceReader
 from .records import AbstractedFact
 
 
+def part_told(fact: AbstractedFact) -> str:
+    """What a fact says of the patient's part in a trial; empty for nothing."""
+    return part_in(fact.attributes.get("status", "") or fact.value)
+
+
 def course_attributes(kind: str, fact: AbstractedFact, pieces: PieceReader) -> dict[str, Value]:
     """What is read: reason, dose and fractions of a treatment, cause of an adverse event, part in a trial.
 
@@ -30,6 +35,6 @@ def course_attributes(kind: str, fact: AbstractedFact, pieces: PieceReader) -> d
         drugs = [mention.concept for mention in pieces.mentions(reason) if mention.kind in DRUGS]
         if drugs:
             found["cause"] = drugs[0]
-    if kind == "trial" and (part := part_in(fact.attributes.get("status", "") or fact.value)):
+    if kind == "trial" and (part := part_told(fact)):
         found["status"] = part
     return found

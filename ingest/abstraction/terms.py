@@ -10,9 +10,8 @@ from typing import Final
 from ...kb.kinds import CONDITIONS, DRUGS, RESULTS, SPREAD
 from ...kb.model import Context, DayInterval, Mention, Note, Polarity, Temporality, Value
 from ..note.read import NoteReader
-from ..recognizers.trials import part_in
 from ..text.statements import statement
-from .course_attributes import course_attributes
+from .course_attributes import course_attributes, part_told
 from .molecular import MolecularReader
 from .pieces import PieceReader
 from .places import Place, PlaceReader
@@ -309,8 +308,7 @@ class FactReader:
                 status_of_value = standing_of(fact.value, absent_only=True) if "status" not in written else ""
                 standing = standing_of(written.get("status", "")) or status_of_value
             if fact.kind == "clinical_trial" and not _took_part(fact):
-                part = part_in(written.get("status", "") or fact.value)
-                standing = "planned" if part == "considered" else "absent"
+                standing = "planned" if part_told(fact) == "considered" else "absent"
             if standing == "planned":
                 return replace(context, temporality=Temporality.PLANNED)
             if standing == "absent" or self._denied(fact, mention):
@@ -360,9 +358,7 @@ class FactReader:
 
 def _took_part(fact: AbstractedFact) -> bool:
     """Whether the patient entered a trial; one of which nothing is said was entered, if the fact is so."""
-    if fact.assertion != "present":
-        return False
-    return part_in(fact.attributes.get("status", "") or fact.value) in ("", "enrolled", "completed")
+    return fact.assertion == "present" and part_told(fact) in ("", "enrolled", "completed")
 
 
 def _line(fact: AbstractedFact) -> str:

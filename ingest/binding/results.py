@@ -14,7 +14,7 @@ from ...kb.ontology.normal_forms import ONTOLOGY_FOLDER
 from ...kb.ontology.variants import NEVER_INHERITED
 from ..recognizers.lexicon import means_another
 from ..text.frame import Frame, Span
-from ..text.shape import Sentence, bracket_end
+from ..text.shape import Sentence, bracket_around, bracket_end
 from ..text.statements import statement
 from ..text.word_classes import word_classes
 from ..text.words import PhraseTrie
@@ -357,11 +357,8 @@ def _without_thresholds(text: str, here: Sequence[Span]) -> list[Span]:
 
 
 def _is_in_threshold(text: str, at: int) -> bool:
-    opens = text.rfind("(", max(0, at - _REACH_OF_EXAMPLES), at)
-    if opens < 0 or ")" in text[opens:at]:
-        return False
-    closes = text.find(")", at, at + _REACH_OF_EXAMPLES)
-    return closes >= 0 and statement("tells_threshold").search(text, opens, closes) is not None
+    around = bracket_around(text, at, at, _REACH_OF_EXAMPLES)
+    return around is not None and statement("tells_threshold").search(text, *around) is not None
 
 
 def _opening_bracket(text: str, at: int) -> int:

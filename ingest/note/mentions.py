@@ -38,7 +38,7 @@ from ..context.sentence import Reading, SentenceContext, Target
 from ..text.dates.intervals import days_text, hides_a_date
 from ..text.dates.reader import DateMention
 from ..text.frame import Frame, Span
-from ..text.shape import Section
+from ..text.shape import BLANK_LINE, Section, bracket_around
 from ..text.specimens import is_told_before_operation
 from ..text.statements import needs, said_in, statement, unsayable
 from ..text.stretches import DatedStretches
@@ -186,11 +186,10 @@ class FactDays:
 
 def _is_aside(text: str, date: DateMention, span: Span) -> bool:
     """Whether a date stands far within a bracket in which the span does not: it dates what the bracket tells."""
-    opens = text.rfind("(", max(0, date.start - _REACH), date.start)
-    if opens < 0 or date.start - opens < _ASIDE or ")" in text[opens : date.start]:
+    around = bracket_around(text, date.start, date.end, _REACH)
+    if around is None or date.start - around[0] < _ASIDE:
         return False
-    closes = text.find(")", date.end, date.end + _REACH)
-    return closes >= 0 and not opens < span.start < closes
+    return not around[0] < span.start < around[1]
 
 
 @lru_cache(maxsize=4096)
@@ -223,7 +222,6 @@ _REACH_OF_NEVER = 260
 _QUOTATION = '"“'
 #: A quotation of so many characters is found again where it stands in the note itself.
 _LEAST_QUOTED = 15
-_BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
 _BULLET = re.compile(r"[ \t]*(?:[\-*\u2022+>]|\(?[0-9a-zA-Z]{1,2}[.)])\s")
 _DOSE = _CLASSES.compile(
     r"[\s,(:\-]{0,3}(?:\w+\s){0,2}?(?P<dose>\d+(?:[.,]\d+)?\s?{dose_unit}(?:/m2|/kg|/m²)?|AUC\s?\d"
@@ -264,8 +262,8 @@ _REACH_OF_MISFILING = 160
 _OF_STAGES: Final = frozenset({"tnm", "stage"})
 #: What stands between a change and the drug that a list gives it.
 _THEN_DRUG: Final = _CLASSES.compile(r"\s?:\s(?=[a-z]{3,}{drug_ending}\b)")
-#: So many lines that begin with a relative are a pedigree.
-_OF_A_PEDIGREE: Final = 3
+#: So many lines that begin with a relative are a pedigree, and so many changes with their drugs a list of therapies.
+_FEWEST_LISTED: Final = 3
 
 
 class _Kin:
@@ -280,7 +278,7 @@ class _Kin:
         self._is_letter = sum(1 for _ in itertools.islice(found, _OFTEN)) == _OFTEN
         self._text = text
         items = [match.span() for match in statement("heads_kin").finditer(text)] if may_list else []
-        self._items = items if len(items) >= _OF_A_PEDIGREE else []
+        self._items = items if len(items) >= _FEWEST_LISTED else []
         if may_list:
             self._items += [match.span() for match in statement("letter_of_kin").finditer(text)]
         #: Whether this sentence is about a relative; whether the next may be.
@@ -358,7 +356,7 @@ class MentionWriter:
             )
             kin.pass_on(start, end)
             if note.states("unverified_lines", start, end):
-                blank = _BLANK_LINE.search(text, end, end + _REACH_OF_HEADING)
+                blank = BLANK_LINE.search(text, end, end + _REACH_OF_HEADING)
                 unverified_to = blank.start() if blank else end + _REACH_OF_HEADING
             if here or opens:
                 section = frame.shape.section_at(start)
@@ -381,7 +379,7 @@ class MentionWriter:
                     lead, lead_end = context.leads(), end
                     if note.states("superseded_lines", start, end):
                         # It holds for the lines below, to the next blank one.
-                        blank = _BLANK_LINE.search(text, end, end + _REACH_OF_HEADING)
+                        blank = BLANK_LINE.search(text, end, end + _REACH_OF_HEADING)
                         superseded_to = blank.start() if blank else end + _REACH_OF_HEADING
                     elif start < superseded_to:
                         superseded_to = start  # The next heading ends it.
@@ -516,7 +514,7 @@ class MentionWriter:
         """A gene in brackets behind a drug, or before a colon and one, where therapies are listed: what it is for."""
         if span.kind != "variant" or note.document_class not in ("molecular", "pathology", "clinical"):
             return False
-        if note.lists_therapies and _THEN_DRUG.match(
+        if note.lists_therapies() and _THEN_DRUG.match(
             note.frame.text, max([span.end, *(end for _, end, _ in span.helpers)])
         ):
             return True
@@ -581,7 +579,7 @@ class MentionWriter:
 class _NoteInHand:
     """What is asked once of the note whose mentions are written."""
 
-    __slots__ = ("_cues", "_unsaid", "days", "document_class", "frame", "lists_therapies", "may_be_misfiled")
+    __slots__ = ("_cues", "_unsaid", "days", "document_class", "frame", "may_be_misfiled", "therapies")
 
     def __init__(self, frame: Frame, cues: CueTable, document_class: str) -> None:
         self.frame = frame
@@ -592,8 +590,14 @@ class _NoteInHand:
         self._unsaid = unsayable(frame.places)
         # Nor can the report be another patient's where nothing is.
         self.may_be_misfiled = "another_patient" not in self._unsaid
-        #: "BRAF V600E: dabrafenib. RET: selpercatinib.": what each drug is for.
-        self.lists_therapies = len(statement("therapy_listed").findall(frame.text)) >= _OF_A_PEDIGREE
+        #: How many items of a list of therapies it has; None until somebody asks.
+        self.therapies: int | None = None
+
+    def lists_therapies(self) -> bool:
+        """Whether it tells what drugs are for (``BRAF V600E: dabrafenib. RET: selpercatinib. …``)."""
+        if self.therapies is None:
+            self.therapies = len(statement("therapy_listed").findall(self.frame.text))
+        return self.therapies >= _FEWEST_LISTED
 
     def may_state(self, name: str) -> bool:
         """Whether words of such a statement stand in the note."""

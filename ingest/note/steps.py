@@ -45,7 +45,7 @@ from ..recognizers.sensitivities import tested as tested_drugs
 from ..recognizers.short_forms import share_places
 from ..recognizers.trials import with_status
 from ..recognizers.tumor_features import valued
-from ..text.boxes import without_empty_options
+from ..text.boxes import empty_options, without_empty_options
 from ..text.cases import UNKNOWN
 from ..text.forms import choices_of_forms
 from ..text.frame import (
@@ -187,8 +187,9 @@ def find_spans(page: Page) -> None:
         check()
         if frame.opens(recognizer.gates) and frame.holds(recognizer.triggers):
             page.apart.setdefault(recognizer.layer, []).extend(recognizer.find(frame))
-    for layer, found in page.apart.items():
-        page.apart[layer] = without_empty_options(frame.text, found)
+    if options := empty_options(frame.text):
+        for layer, found in page.apart.items():
+            page.apart[layer] = without_empty_options(options, found)
     names = page.apart.pop(NAMES, [])
     page.spans = resolve_overlaps(names)
     if page.document_class == "pathology":

@@ -72,11 +72,9 @@ def _of_row(text: str, row: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]
             yield box.end(), end
 
 
-def without_empty_options(text: str, spans: Sequence[Span]) -> list[Span]:
-    """The spans that stand behind no empty box; an illness or a treatment behind one is denied, and stays."""
-    options = empty_options(text)
-    if not options:
-        return list(spans)
+def without_empty_options(options: Sequence[tuple[int, int]], spans: Sequence[Span]) -> list[Span]:
+    """The spans that stand behind no empty box (``options``: as :func:`empty_options`); an illness or a treatment
+    behind one is denied, and stays."""
     starts = [start for start, _ in options]
     kept = []
     for span in spans:

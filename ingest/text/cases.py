@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from .named import OTHER, OWN, capitalized, heads_of
+from .shape import BLANK_LINE
 from .word_classes import word_classes
 
 _CLASSES: Final = word_classes("text", "cases")
@@ -25,31 +26,32 @@ _MARK: Final = _CLASSES.compile(
     r"|(?P<hash>\#\d{1,2})\b|(?P<number>[(\[]?\d{1,2}[.):\]][ \t])"
     r"|(?P<letter>[(\[]?[A-Z][.):\]][ \t])|(?P<place>\d{1,2}[/-]\d{1,2}[A-D]?)(?=[ \t:]))"
 )
+#: Who is numbered so, and of what age or sex somebody is.
+_NUMBERED: Final = r"(?:{identifier})[ \t]?(?:{sign}[ \t]?)?[A-Z]{0,3}-?\d{4,}"
+_AGED: Final = r"1?\d{1,2}[ \t]?-?(?i:{years}|{sex})\b"
+#: Words of a person that no specimen has.
+_SURE: Final = r"\b" + _NUMBERED + r"|\b" + _AGED + r"|\b(?i:{sex_word}|{born})\b"
 #: A line that begins with a person: an identifier, or an age and a sex.
 _PERSON_FIRST: Final = _CLASSES.compile(
-    r"[ \t]{0,8}(?:[-*\u2022\u2013][ \t]{0,2})?(?:(?:[A-Z]{1,2}\.?){1,3}[,:]?[ \t])?"
-    r"(?:(?:{identifier})[ \t]?(?:{sign}[ \t]?)?[A-Z]{0,3}-?\d{4,}"
-    r"|(?P<age>1?[1-9]\d)[ \t]?-?(?:(?i:{years})[ \t]?)?(?:/[ \t]?)?(?:[MF]|(?i:{sex_word}))\b)"
+    r"[ \t]{0,8}(?:[-*\u2022\u2013][ \t]{0,2})?(?:(?:[A-Z]{1,2}\.?){1,3}[,:]?[ \t])?(?:"
+    + _NUMBERED
+    + r"|(?P<age>1?[1-9]\d)[ \t]?-?(?:(?i:{years})[ \t]?)?(?:/[ \t]?)?(?:[MF]|(?i:{sex_word}))\b)"
 )
+_SURELY_PERSON: Final = _CLASSES.compile(_SURE)
 #: Words of a person, close behind the mark.
 _PERSON: Final = _CLASSES.compile(
     r"\b{title}\b\.?[ \t]+[A-Z]|\b[A-Z][A-Z'\u2019-]{2,},[ \t]+[A-Z]|\b[A-Z][a-z'\u2019-]+,[ \t]+[A-Z]"
-    r"|\b[A-Z][A-Z'\u2019-]{3,}[ \t]+(?:[A-Z][a-z'\u2019-]+|[A-Z]\b)"
-    r"|\b(?:{identifier})[ \t]?(?:{sign}[ \t]?)?[A-Z]{0,3}-?\d{4,}"
-    r"|\b1?\d{1,2}[ \t]?-?(?i:{years}|{sex})\b|\b(?i:{sex_word}|{born})\b|,[ \t]?1?\d\d(?=[,;.) \t-])"
+    r"|\b[A-Z][A-Z'\u2019-]{3,}[ \t]+(?:[A-Z][a-z'\u2019-]+|[A-Z]\b)|" + _SURE + r"|,[ \t]?1?\d\d(?=[,;.) \t-])"
 )
+#: A mark that stands behind others on its line, of each sort.
+_WORD_WITHIN: Final = (
+    r"(?P<word>(?i:{case})[ \t]{1,2}[#]?(?:\d{1,2}|[A-Z])(?:[.:,](?=[ \t])|(?=[ \t](?:\(|" + _AGED + r"))))"
+)
+_NUMBER_WITHIN: Final = r"(?P<within>\d{1,2}[.)])(?=[ \t]" + _AGED + r")"
+_LETTER_WITHIN: Final = r"(?P<lettered>\([a-h1-9]\))(?=[ \t](?:{title}\b\.?[ \t][A-Z]|" + _AGED + r"))"
+_TITLE_WITHIN: Final = r"(?<=[;:][ \t])(?P<titled>{title}\b\.?[ \t](?:[A-Z][\w'’\-]{0,14}\.?){1,3},)(?=[ \t])"
 _MARK_WITHIN: Final = _CLASSES.compile(
-    r"(?<=[.;:\"“) ])(?<=[\s\"“])(?:"
-    r"(?P<word>(?i:{case})[ \t]{1,2}[#]?(?:\d{1,2}|[A-Z])"
-    r"(?:[.:,](?=[ \t])|(?=[ \t](?:\(|1?\d{1,2}[ \t]?-?(?i:{years}|{sex})\b))))"
-    r"|(?P<within>\d{1,2}[.)])(?=[ \t]1?\d{1,2}[ \t]?-?(?i:{years}|{sex})\b)"
-    r"|(?P<lettered>\([a-h1-9]\))(?=[ \t](?:{title}\b\.?[ \t][A-Z]|1?\d{1,2}[ \t]?-?(?i:{years}|{sex})\b))"
-    r"|(?<=[;:][ \t])(?P<titled>{title}\b\.?[ \t](?:[A-Z][\w'’\-]{0,14}\.?){1,3},)(?=[ \t]))"
-)
-#: Words of a person that no specimen has.
-_SURELY_PERSON: Final = _CLASSES.compile(
-    r"\b(?:{identifier})[ \t]?(?:{sign}[ \t]?)?[A-Z]{0,3}-?\d{4,}"
-    r"|\b1?\d{1,2}[ \t]?-?(?i:{years}|{sex})\b|\b(?i:{sex_word}|{born})\b"
+    r"(?<=[.;:\"“) ])(?<=[\s\"“])(?:" + "|".join((_WORD_WITHIN, _NUMBER_WITHIN, _LETTER_WITHIN, _TITLE_WITHIN)) + r")"
 )
 #: The sorts of marks that have no word of their own.
 _WITHOUT_WORD: Final = frozenset({"hash", "number", "letter", "place", "person", "within", "lettered", "titled"})
@@ -61,8 +63,6 @@ _REACH: Final = 70
 #: A case in a quotation ends with it.
 _CLOSED: Final = re.compile(r"[.;][\"\u201d]")
 _LINE_END: Final = re.compile(r"\r?\n")
-#: A blank line ends the case of another: what follows may be of anybody.
-_BLANK_LINE: Final = re.compile(r"\n[ \t]*\r?\n")
 _THIS_ONE: Final = _CLASSES.compile(r"\b(?i:{this_one})\b")
 _FEWEST: Final = 3
 _FEWEST_NAMED: Final = 2
@@ -186,7 +186,7 @@ def _marks_of_lines(text: str) -> Iterator[tuple[re.Match[str], int]]:
 
 def _told_at_once(text: str, start: int, end: int) -> int:
     """Where a case ends whose text goes on: at its first blank line, unless that stands right behind its head."""
-    blank = _BLANK_LINE.search(text, start + _REACH, end)
+    blank = BLANK_LINE.search(text, start + _REACH, end)
     return blank.start() if blank else end
 
 
@@ -246,6 +246,7 @@ def _told(text: str, spans: list[tuple[int, int]], heads: frozenset[str]) -> lis
     for (start, end), count in zip(spans, shared, strict=True):
         if own and _label(text, start) == own:
             count = most  # "PATIENT B: addendum …" goes on with the case.
-        stop = (_LINE_END if in_lines else _BLANK_LINE).search(text, start, end)
+        # What follows the case of another may be of anybody.
+        stop = (_LINE_END if in_lines else BLANK_LINE).search(text, start, end)
         cases.append(Case(start, end, OWN) if count == most else Case(start, stop.start() if stop else end, OTHER))
     return cases

@@ -13,8 +13,13 @@ from .headings import Heading, ListWords, headings_of, section_names
 from .statements import statement
 from .word_classes import word_classes
 
+#: Where a paragraph ends.
+BLANK_LINE: Final = re.compile(r"\n[ \t]*\r?\n")
+
 _CLASSES: Final = word_classes("text", "shape")
 
+#: A round bracket is a short one that opens and closes so near (characters).
+_SHORT_BRACKET: Final = 80
 #: A longer sentence (a run without any boundary) is cut: context never reaches that far, and cost stays linear.
 LONGEST_SENTENCE = 1200
 
@@ -280,10 +285,17 @@ def _trimmed(text: str, start: int, end: int, kind: str) -> Iterator[Sentence]:
 
 def bracket_end(text: str, start: int, end: int) -> int:
     """Where the round bracket that encloses the span closes (short ones, within 80 characters), or 0."""
-    opened = text.rfind("(", max(0, start - 80), start)
-    if opened < 0 or ")" in text[opened:start]:
-        return 0
-    return text.find(")", end, end + 80) + 1
+    around = bracket_around(text, start, end, _SHORT_BRACKET)
+    return around[1] + 1 if around else 0
+
+
+def bracket_around(text: str, start: int, end: int, reach: int) -> tuple[int, int] | None:
+    """Where the round bracket that encloses the span opens and closes, each within so many characters of it."""
+    opens = text.rfind("(", max(0, start - reach), start)
+    if opens < 0 or ")" in text[opens:start]:
+        return None
+    closes = text.find(")", end, end + reach)
+    return (opens, closes) if closes >= 0 else None
 
 
 def _parted(text: str, sentences: list[Sentence], starts: Sequence[int]) -> list[Sentence]:

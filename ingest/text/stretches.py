@@ -16,6 +16,7 @@ from ...kb.kinds import CONDITIONS, FOUND, MOLECULAR, OPERATIONS, REPORTED, SEEN
 from ...kb.note_classes import PATHOLOGY
 from .dates.reader import DateMention
 from .frame import Frame
+from .shape import BLANK_LINE
 from .word_classes import word_classes
 
 _CLASSES: Final = word_classes("text", "stretches")
@@ -40,7 +41,6 @@ _SOMETHING_ELSE: Final = _CLASSES.compile(r"(?<![^\W_])(?:(?i:{other_topic})(?=[
 _HEADS_LINES: Final = re.compile(r"[\s)\]]{0,3}(?:[:\-–][ \t]*)?\r?\n")
 #: What is told of it follows: it was not only planned for that day.
 _LEADS: Final = re.compile(r"[\s)\]]{0,3}:")
-_BLANK_LINE: Final = re.compile(r"\n[ \t]*\r?\n")
 #: So far before a date may the bracket open that it stands in with its study (characters).
 _IN_BRACKETS: Final = 80
 #: No stretch of a study reaches further (characters).
@@ -81,8 +81,8 @@ _REACH_OF_FIELD: Final = 36
 #: Reports whose fields tell the day of what they find.
 _WITH_FIELDS: Final = frozenset({PATHOLOGY, "molecular", "genetics", "imaging", "operative"})
 
-#: Classes of notes whose specimen tells of genes alone; the history in them has days of its own.
-_OF_GENES: Final = frozenset({"genetics"})
+#: The class of notes whose specimen tells of genes alone; the history in them has days of its own.
+_OF_GENES: Final = "genetics"
 
 
 class Of(enum.Enum):
@@ -134,10 +134,10 @@ class DatedStretches:
         self._whole: list[Stretch] = []
         if not dates:
             return
-        self._whole += _addenda(frame.text, dates)
+        self._whole += _addenda(frame, dates)
         labelled: list[Stretch] = []
         if document_class in _WITH_FIELDS:
-            self._read_fields(frame.text, dates, Of.TEST if document_class in _OF_GENES else Of.REPORT)
+            self._read_fields(frame.text, dates, Of.TEST if document_class == _OF_GENES else Of.REPORT)
             if labelled := list(_labelled(frame.text, dates)):
                 # No one day is that of the specimen.
                 self.taken, self._whole = None, [one for one in self._whole if one.of is Of.ADDENDUM]
@@ -191,12 +191,12 @@ def _is_of_specimen(text: str, date: DateMention, low: int) -> bool:
     return found is not None and found[1] is not Of.STAY
 
 
-def _addenda(text: str, dates: Sequence[DateMention]) -> Iterator[Stretch]:
+def _addenda(frame: Frame, dates: Sequence[DateMention]) -> Iterator[Stretch]:
     """What follows each dated addendum, up to the next."""
+    text = frame.text
     heads = list(_ADDENDUM.finditer(text))
     for head, behind in itertools.zip_longest(heads, heads[1:]):
-        line_end = text.find("\n", head.start())
-        line_end = len(text) if line_end < 0 else line_end
+        _, line_end = frame.shape.line_at(head.start())
         date = next((one for one in dates if head.start() <= one.start < min(line_end, head.end() + 1)), None)
         if date is not None:
             yield Stretch(date.end, behind.start() if behind else len(text), date, Of.ADDENDUM, added=True)
@@ -232,7 +232,7 @@ def _labelled(text: str, dates: Sequence[DateMention]) -> Iterator[Stretch]:
         return
     heads = [head for head in _LABEL_HEADS.finditer(text, ends) if head["label"] in defined]
     for head, following in itertools.zip_longest(heads, heads[1:]):
-        blank = _BLANK_LINE.search(text, head.end())
+        blank = BLANK_LINE.search(text, head.end())
         end = min(blank.start() if blank else len(text), following.start() if following else len(text))
         yield Stretch(head.start(), end, defined[head["label"]], Of.SAMPLE)
 
@@ -270,7 +270,7 @@ def _end_of(frame: Frame, dates: Sequence[DateMention], number: int, start: int)
     text, date = frame.text, dates[number]
     heads = _HEADS_LINES.match(text, date.end)
     if heads:
-        blank = _BLANK_LINE.search(text, heads.end() - 1)
+        blank = BLANK_LINE.search(text, heads.end() - 1)
         end = blank.start() if blank else len(text)
     else:
         _, end = frame.shape.line_at(start)

@@ -22,7 +22,7 @@ from .cue_files import cue_file
 from .frame import Frame
 from .gates import Gate, Gated, Places
 from .named import OTHER, OWN, named_in
-from .shape import Section, Sentence
+from .shape import BLANK_LINE, Section, Sentence
 from .words import PhraseTrie
 from .zone_words import Changes, Described, ZoneWords, zone_words
 
@@ -42,7 +42,6 @@ _POINTS_OF_A_DAY: Final = -1.5
 _FEWEST: Final = 4
 #: Where learning gives other zones fewer points than these, the patterns of the table are not looked for.
 _OPEN: Final = -2.0
-_BLANK_LINE: Final = re.compile(r"\n[ \t]*\r?\n")
 
 
 class Zone(NamedTuple):
@@ -358,7 +357,7 @@ def _boundary(frame: Frame, before: _Seen, one: _Seen) -> str:
         return "heading"
     text, start, end = frame.text, before.sentence.end, one.sentence.start
     breaks = text.count("\n", start, end)
-    if breaks > 1 and not _BLANK_LINE.search(text, start, end):
+    if breaks > 1 and not BLANK_LINE.search(text, start, end):
         breaks = 1
     return "blank_line" if breaks > 1 else "next_line" if breaks else "same_line"
 
@@ -372,7 +371,7 @@ class _Reach:
         self.section = section
         beyond = len(text) + 1
         line = text.find("\n", section.heading_end)
-        blank = _BLANK_LINE.search(text, line) if line >= 0 else None
+        blank = BLANK_LINE.search(text, line) if line >= 0 else None
         self._next_line = line + 1 if line >= 0 else beyond
         self._blank_line = blank.end() if blank else beyond
 
