@@ -456,6 +456,31 @@ class Clear(EventCriterion):
 
 
 @dataclass(frozen=True, slots=True)
+class StateAt(PatientExpression):
+    """Patients of whom a state in ``events`` holds on ``day``: it began by then, and none that ends it has followed.
+
+    ``ends`` are the states that end it, by their concepts; a query that is not resolved does not know them.
+    """
+
+    events: Events
+    day: int
+    ends: ConceptExpression | None = None
+
+    def __post_init__(self) -> None:
+        require(self.events.window is None, "a state at a day takes no window")
+        require(EARLIEST_DAY <= self.day <= LATEST_DAY, "the day lies outside of all records")
+
+    @property
+    def expansion(self) -> PatientExpression:
+        """The state until that day, with none of those that end it after it until then."""
+        until = Window(EARLIEST_DAY, self.day)
+        begun = replace(self.events, window=until)
+        if self.ends is None:
+            return Exists(begun)
+        return Clear(begun, "after", Events(self.events.kind, self.ends, window=until))
+
+
+@dataclass(frozen=True, slots=True)
 class Times(EventCriterion):
     """Patients with events in ``events`` on at least ``n`` different days, in as many lines of therapy, or of as many
     concepts (of two concepts one of which lies below the other, the narrower counts)."""

@@ -42,6 +42,7 @@ from .nodes import (
     SameEvent,
     SameTumor,
     Sequence,
+    StateAt,
     Term,
     Times,
     Under,
@@ -136,6 +137,8 @@ def _expression(node: PatientExpression, place: int, known: set[str]) -> str:
             binds, text = _TIMED, " ".join([_events(steps[0], known), *later])
         case Clear(events, _, absent):
             binds, text = _TIMED, f"{_events(events, known)} with no {_events(absent, known)} {_gap(node)} it"
+        case StateAt(events, day):
+            return f"{_events(events, known)} at {_date(day)}"
         case Times(n, events, by):
             begin, end = COUNT_WORDS[by]
             return f"{_events(events, known)} {begin} at least {n} {end}"

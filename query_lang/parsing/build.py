@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from lark import Token, Transformer_NonRecursive
@@ -38,6 +38,7 @@ from ..nodes import (
     Query,
     SameEvent,
     SameTumor,
+    StateAt,
     Times,
     Under,
     Union,
@@ -90,6 +91,13 @@ class _Known:
     """How a fact must be known: as stated, or as derived."""
 
     how: str
+
+
+@dataclass(frozen=True, slots=True)
+class _HeldOn:
+    """The day on which a state must hold."""
+
+    day: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +214,7 @@ class Builder(RelationRules, Transformer_NonRecursive):
             raise Mistake(f"{pick.how} {core.axis.upper()} cannot be asked: {pick.how} orders TNM events by their T")
         conditions = [*core.conditions, *([] if line is None else [Compare("line", "=", float(line))])]
         window: Window | None = None
-        source, sources, known, counts = "", 1, "", []
+        source, sources, known, counts, days_held = "", 1, "", [], []
         for part in tails:
             match part:
                 case Window(low, high):
@@ -221,11 +229,15 @@ class Builder(RelationRules, Transformer_NonRecursive):
                     known = how
                 case _Count():
                     counts.append(part)
+                case _HeldOn(one):
+                    days_held.append(one)
                 case _:
                     conditions.append(part)
         condition = None if not conditions else conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
         undisputed = any(token.type == "UNDISPUTED" for token in modifiers)
         events = Events(core.kind, core.concept, condition, context, pick, window, source, undisputed, sources, known)
+        if days_held:
+            return _held_on(days_held, events, core, bool(counts))
         counted = [_counted(count, events) for count in counts]
         return Exists(events) if not counted else counted[0] if len(counted) == 1 else And(tuple(counted))
 
@@ -243,6 +255,14 @@ class Builder(RelationRules, Transformer_NonRecursive):
 
     def known_as(self, parts: list[Any]) -> _Known:
         return _Known(_SPACES.sub(" ", parts[0].lower()).removeprefix("as "))
+
+    def held_at(self, parts: list[Any]) -> _HeldOn:
+        first, last = (day(parts[0], last=one) for one in (False, True))
+        if first != last:
+            raise Mistake(
+                f"a state is asked on a day, and {parts[0]} is longer", "for example: state remission at 2020-06-30"
+            )
+        return _HeldOn(first)
 
     def counting(self, parts: list[Any]) -> _Count:
         begin, bound = _SPACES.sub(" ", parts[0].lower()).split(" ", 1)
@@ -459,6 +479,20 @@ def _modifiers(tokens: list[Token]) -> tuple[str, Pick, int | None]:
         word = re.split(r"[\s-]", token.lower())[0]
         line = LINE_OF_SPELLING.get(word) or int(short_enough(word[:-2]))
     return context, pick, line
+
+
+def _held_on(days_held: list[int], events: Events, core: _Core, counted: bool) -> StateAt:
+    """The state that holds on a day; Mistake for what is no state, or is asked of more than that."""
+    if core.kind not in (None, "state") or core.concept is None:
+        raise Mistake(
+            "'at' and a day ask for a state that holds then",
+            "for example: state remission at 2020-06-30; for the day on which a fact is told write 'on 2020-06-30'",
+        )
+    if counted or len(days_held) > 1 or events.window is not None or events.pick != Pick():
+        raise Mistake("a state at a day takes no other day, pick or count beside it", "join two criteria with 'and'")
+    if events.context != "present":
+        raise Mistake(f"a state that is {events.context} holds on no day", "write 'not state … at …'")
+    return StateAt(replace(events, kind="state"), days_held[0])
 
 
 def _counted(count: _Count, events: Events) -> PatientExpression:

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Mapping
 from collections.abc import Sequence as SequenceOf
+from dataclasses import replace
 from typing import Any, Final
 
 from ..nodes import (
@@ -21,6 +22,7 @@ from ..nodes import (
     Or,
     Ordered,
     PatientExpression,
+    Pick,
     Sequence,
 )
 from .comparisons import OPERATORS
@@ -39,6 +41,16 @@ class RelationRules:
         if len(parts) == 1:
             return parts[0]
         return self._ordered(parts, None)
+
+    def became(self, parts: list[Any]) -> PatientExpression:
+        """*Before it became metastatic*: before the first event of that state."""
+        left, relation, state = parts
+        firsts = []
+        for events in self._facts(state, "it became"):
+            if events.kind not in (None, "state") or events.concept is None or events.pick != Pick():
+                raise Mistake("what a disease becomes is a state", "for example: before it became metastatic")
+            firsts.append(Exists(replace(events, kind="state", pick=Pick("first"))))
+        return self._ordered([left, relation, _any_of(firsts)], None)
 
     def apart(self, parts: list[Any]) -> PatientExpression:
         return self._ordered(parts[:-1], self._one_fact(parts[-1], "with no"))

@@ -36,6 +36,7 @@ from ..nodes import (
     Query,
     QueryTreeError,
     Sequence,
+    StateAt,
     Under,
     Union,
 )
@@ -67,6 +68,7 @@ from .meanings import (
 )
 from .severity import severity_in, told
 from .spread import hint_for_spread
+from .states import ending
 from .units import in_usual_units, of_measured
 from .written_apart import hint_for_parts, respelled, without_article
 
@@ -187,6 +189,8 @@ class _Resolver:
                 return node
             case Exists(events):
                 return self._exists(events)
+            case StateAt(events, day):
+                return self._state_at(events, day)
             case Ordered() | Sequence() | Clear() | AgeAt():
                 return self._relation(node)
         return map_parts(node, self._part)
@@ -205,6 +209,12 @@ class _Resolver:
             return self._use(meaning)
         found = tuple(Exists(fact) for fact in self._alternatives(events, meaning))
         return found[0] if len(found) == 1 else Or(found)
+
+    def _state_at(self, events: Events, day: int) -> PatientExpression:
+        """A state on a day, with those that end it."""
+        found = self._recorded(events)
+        ends = ending(found.concept, self._concepts) if found.concept is not None else None
+        return StateAt(found, day, ends)
 
     def _relation(self, node: PatientExpression) -> PatientExpression:
         """A relation of facts, with the facts that terms are any of in their places."""

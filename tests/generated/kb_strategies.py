@@ -220,7 +220,7 @@ def leaves_of_events(draw: Callable, *, monotone: bool = False) -> q.PatientExpr
     """The other criteria about how events lie to each other, and lists of patients."""
     one = draw(event_sets(monotone=monotone))
     plain = dataclasses.replace(one, pick=q.Pick(), context="present")
-    match draw(st.sampled_from(["sequence", "times", "age", "age on", "among", "clear", "lacking"])):
+    match draw(st.sampled_from(["sequence", "times", "age", "age on", "among", "clear", "state", "lacking"])):
         case "times":
             by = "lines" if one.kind == "medication" and draw(st.booleans()) else draw(st.sampled_from(q.COUNTED))
             if not (by == "lines" and one.kind != "medication"):
@@ -235,6 +235,9 @@ def leaves_of_events(draw: Callable, *, monotone: bool = False) -> q.PatientExpr
             relation = draw(st.sampled_from(q.GAP_RELATIONS))
             low, high = draw(GAPS)
             return q.Clear(one, relation, draw(event_sets()), low, low + 9 if relation == "within" else high)
+        case "state" if not monotone:
+            ends = draw(st.one_of(st.none(), event_sets().map(lambda events: events.concept)))
+            return q.StateAt(q.Events(one.kind, one.concept), DAY + draw(st.integers(0, LAST_DAY)), ends)
         case "lacking" if not monotone:
             return q.Lacking(draw(st.sampled_from(q.ABSENCES)), plain)
     return draw(sequences(monotone=monotone))

@@ -109,7 +109,7 @@ class _Maker:
         """One of the other criteria about how events lie to each other, or a list of patients."""
         one = self._events(about)
         plain = dataclasses.replace(one, pick=nodes.Pick())
-        match self._random.choice(["sequence", "clear", "times", "age", "lacking", "among"]):
+        match self._random.choice(["sequence", "clear", "times", "age", "lacking", "among", "state"]):
             case "sequence":
                 told = sorted(self._random.choices(about, k=3), key=lambda event: event.day.midpoint)
                 gaps = []
@@ -136,8 +136,19 @@ class _Maker:
             case "lacking":
                 asked = dataclasses.replace(plain, context="present")
                 return nodes.Lacking(self._random.choice(nodes.ABSENCES), asked)
+            case "state":
+                return self._state_at(about)
         ids = {about[0].patient_id, self._somebody()[0].patient_id, "nobody"}
         return nodes.Among(tuple(sorted(ids)))
+
+    def _state_at(self, about: Sequence[Event]) -> nodes.StateAt:
+        """Mostly of one of these, around a day on which it may hold; ended by another of its kind, or by none."""
+        state = self._random.choice(about)
+        listed = [concept for concept in KINDS[state.kind][0] if concept in CONCEPTS]
+        asked = nodes.Events(state.kind, nodes.Under(term(state.concept)) if state.concept in CONCEPTS else None)
+        ends = nodes.Under(term(self._random.choice(listed))) if listed and self._chance(0.7) else None
+        later = self._random.choice([0, 3, 60, 400])
+        return nodes.StateAt(asked, min(LATEST_DAY, max(EARLIEST_DAY, state.day.midpoint) + later), ends)
 
     def _stranger(self, share: float) -> nodes.Events | None:
         return self._events(self._somebody()) if self._chance(share) else None

@@ -142,6 +142,10 @@ def event_criteria(
             return nodes.AgeAt(draw(atoms), None, low, high)
         return nodes.AgeAt(None, draw(st.integers(*days)), low, high)
 
+    def state_at(events: nodes.Events) -> st.SearchStrategy[nodes.StateAt]:
+        asked = nodes.Events("state", events.concept)
+        return st.builds(nodes.StateAt, st.just(asked), st.integers(*days))
+
     def plain(events: nodes.Events) -> nodes.Events:
         return dataclasses.replace(events, pick=nodes.Pick(), context="present")
 
@@ -156,7 +160,9 @@ def event_criteria(
     ids = st.lists(name, min_size=1, max_size=3, unique=True)
     found = [sequence(), atoms.map(counted).flatmap(times), age(), ids.map(lambda some: nodes.Among(tuple(some)))]
     if not monotone:
-        found += [clear(), st.builds(nodes.Lacking, st.sampled_from(nodes.ABSENCES), atoms.map(plain))]
+        named = atoms.filter(lambda one: one.concept is not None)
+        found += [clear(), named.flatmap(state_at)]
+        found.append(st.builds(nodes.Lacking, st.sampled_from(nodes.ABSENCES), atoms.map(plain)))
     return st.one_of(found)
 
 
