@@ -57,6 +57,7 @@ GROUPS: Final = (
             ".eval.training.command",
             ".eval.training.few.command",
             ".eval.training.linking.command",
+            ".eval.training.trust.command",
             ".eval.training.zones.command",
         ),
     ),

@@ -141,6 +141,7 @@ OF_OTHER_NAMES: Final = _with("of_other_names")
 PHRASED: Final = _with("phrased")
 MEASURED: Final = _with("measured")
 ON_ITS_OWN: Final = _with("on_its_own")
+WEIGHED: Final = _with("weighed")
 OF_SPECIMENS: Final = _with("of_specimens")
 DERIVABLE: Final = _with("derivable")
 

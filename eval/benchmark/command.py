@@ -155,7 +155,8 @@ def make_corpus(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same corpus, byte by byte.")] = 0,
-    length: Annotated[float, typer.Option(min=0.1, help="Makes notes longer or shorter.")] = 1.0,
+    length: Annotated[float, typer.Option(min=0.1, help="Makes notes of the first hand longer or shorter.")] = 1.0,
+    hand: Annotated[str, typer.Option(help="Whose words and layouts: first, or second (another author's).")] = "first",
     workers: Annotated[int, typer.Option(min=1, help="Processes that write notes.")] = 1,
     output: NoRowsOption = Format.TABLE,
     json_out: OutOption = None,
@@ -170,6 +171,7 @@ def make_corpus(
         documents=documents,
         seed=seed,
         length=length,
+        hand=hand,
         workers=workers,
         command=command_line(),
     )

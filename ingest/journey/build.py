@@ -48,6 +48,7 @@ from .proposals import are_linked, doubt_proposals, trust_proposals, with_propos
 from .record import conflict_words
 from .retellings import date_retellings, has_day_of_its_own
 from .treatments import give_components, weigh_treatments
+from .trust import weigh_trust
 from .tumors import ALL_TUMORS, NEAR_IN_TIME, DocumentTumors, TumorMap, organ_of
 
 #: A step of the journey: it changes the bench.
@@ -100,8 +101,10 @@ def assembled(bench: Workbench) -> Journey:
 def _decisions(bench: Workbench) -> Iterable[Decision]:
     """The decisions, told of events; one that an event went into as well as out of says nothing and goes."""
     for taken in bench.decisions:
-        believed = {bench.event_of[id(fact)].event_id for fact in taken.believed}
-        rejected = {bench.event_of[id(fact)].event_id for fact in taken.rejected} - believed
+        # A fact that a later step took out went into no event.
+        believed = {bench.event_of[id(fact)].event_id for fact in taken.believed if id(fact) in bench.event_of}
+        rejected = {bench.event_of[id(fact)].event_id for fact in taken.rejected if id(fact) in bench.event_of}
+        rejected -= believed
         if rejected:
             yield Decision(
                 bench.patient_id, taken.rule, tuple(sorted(believed)), tuple(sorted(rejected)), taken.explanation
@@ -500,6 +503,7 @@ STEPS: Final[tuple[Step, ...]] = (
     collect,
     doubt_proposals,
     doubt_shared,
+    weigh_trust,
     keep_returns_apart,
     weigh_lesions,
     date_past_scores,

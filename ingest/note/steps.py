@@ -304,14 +304,14 @@ def take_findings(page: Page) -> None:
     if not found:
         return
     concepts = page.tools.concepts
-    named = sorted(page.events, key=lambda span: span.start)
+    named, whole = _Over(page.events), _Over(page.spans)
     replaced: set[int] = set()
     for span in found:
         low = min([span.start, *(start for start, _, _ in span.helpers)])
         high = max([span.end, *(end for _, end, _ in span.helpers)])
-        beside = [other for other in named if other.start < high and low < other.end and other.concept]
+        beside = [other for other in named.spans(low, high) if other.concept]
         if span.source == TOLD:
-            if _is_within_a_name(page, span):
+            if _is_within_a_name(whole.spans(span.start, span.end), span):
                 continue
             # It goes before the shorter names within its words: "coughed up blood" is no cough.
             shorter = [one for one in beside if _is_replaced(one, span)]
@@ -332,14 +332,28 @@ def _is_replaced(name: Span, told: Span) -> bool:
     return told.start <= name.start and name.end <= told.end and name.kind in CONDITIONS
 
 
-def _is_within_a_name(page: Page, told: Span) -> bool:
+class _Over:
+    """Spans by their places: those over a stretch are found without looking at all of them."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        self._spans = sorted(spans, key=lambda span: span.start)
+        self._starts = [span.start for span in self._spans]
+        self._longest = max((span.end - span.start for span in self._spans), default=0)
+
+    def spans(self, low: int, high: int) -> list[Span]:
+        """Those that share a character with the stretch, in the order of their starts."""
+        first = bisect.bisect_left(self._starts, low - self._longest)
+        return [one for one in self._spans[first : bisect.bisect_left(self._starts, high)] if one.end > low]
+
+
+def _is_within_a_name(names: Iterable[Span], told: Span) -> bool:
     """Whether what looks told is part of a longer name: *sick* of *sick sinus syndrome*."""
     return any(
         one.start <= told.start
         and told.end <= one.end
         and one.end - one.start > told.end - told.start
         and one.kind != "value"
-        for one in page.spans
+        for one in names
     )
 
 

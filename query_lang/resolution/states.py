@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...kb.ontology.concepts import ConceptTable
 from ..nodes import Concept, ConceptExpression, OtherThan, Under, Union
-from ..tree import parts, walk
+from ..tree import named_concepts
 
 
 def ending(concept: ConceptExpression, concepts: ConceptTable) -> ConceptExpression | None:
@@ -22,9 +22,7 @@ def ending(concept: ConceptExpression, concepts: ConceptTable) -> ConceptExpress
     >>> ending(Under(Concept("metastatic_disease", "metastatic disease")), table) is None
     True
     """
-    asked = [
-        node.term.id for node in walk(concept, parts) if isinstance(node, Under) and isinstance(node.term, Concept)
-    ]
+    asked = [one.id for one in named_concepts(concept)]
     found = [
         name
         for state, enders in _table().items()

@@ -214,6 +214,7 @@ WRONG_WORDS_ALONE = {
     "train guideline",
     "train linker",
     "train ner",
+    "train trust",
     "train zones",
 }
 

@@ -23,6 +23,8 @@ A_SET = 3
 #: File -> why words that are names of kinds may stand there together.
 ALLOWED = {
     "eval/made_up/synthetic/gold.py": "kinds of abstracted fact, some of which are called as kinds of event are",
+    "eval/made_up/synthetic/second_hand/groups.py": "kinds of abstracted fact, in the order in which a note tells them",
+    "eval/made_up/synthetic/second_hand/scribe.py": "kinds of abstracted fact, by how they are told",
     "eval/made_up/synthetic/writing/slots.py": "for each kind of abstracted fact the function that writes it",
     "eval/training/few/silver.py": "types of a corpus's labels",
     "eval/training/linking/mentions.py": "labels of corpora, and how many mentions of each kind a person judged",

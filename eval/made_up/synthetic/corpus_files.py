@@ -22,8 +22,9 @@ from ....kb.files.foreign_names import name_for_libraries
 from ....kb.skin.progress import bar
 from .courses.simulate import FULL_SIZE, course
 from .gold import abstraction
+from .hands import HANDS
 from .writing.banks import shipped_banks
-from .writing.notes import WrittenNote, write_course
+from .writing.notes import WrittenNote
 
 #: What a corpus consists of, besides its manifest and its labels.
 FILES: Final = ("notes.jsonl", "facts.jsonl", "gold.jsonl")
@@ -40,6 +41,7 @@ class Settings:
     seed: int
     length: float
     made_by: str
+    hand: str = "first"
 
 
 # What a corpus is like and how it is written, each by its name and with a default, as the command has it.
@@ -50,6 +52,7 @@ def write_corpus(
     documents: int | None = None,
     seed: int = 0,
     length: float = 1.0,
+    hand: str = "first",
     workers: int = 1,
     labels: bool = True,
     command: str = "",
@@ -58,15 +61,18 @@ def write_corpus(
     """Write a corpus of ``patients`` into ``folder`` and return its manifest.
 
     ``documents`` is how many notes are aimed at: visits at which nothing new was found are left out evenly, never any
-    that says something new, so that there may be more. ``length`` multiplies the words of a note. A folder that holds
+    that says something new, so that there may be more. ``length`` multiplies the words of a note; ``hand`` (one of
+    ``HANDS``) is whose words and layouts they are. A folder that holds
     the same corpus is left as it is, one in which it was begun is finished. UsageError for settings that make no sense,
     or a folder with another corpus or with files of its names that this did not write; NotWritable where nothing can
     be written.
     """
     if patients < 1 or workers < 1 or not 0 < length <= 20 or (documents is not None and documents < 1):
         raise UsageError("a corpus needs at least one patient, document and worker, and a length between 0 and 20")
+    if hand not in HANDS:
+        raise UsageError(f"no hand is called {hand[:40]!r}. Hint: they are {', '.join(HANDS)}")
     where = Path(folder)
-    settings = Settings(patients, documents, seed, length, _made_by())
+    settings = Settings(patients, documents, seed, length, _made_by(), hand)
     try:
         finished = _prepared(where, settings)
         if finished is not None and (not labels or "labels.jsonl" in finished["files"]):
@@ -150,7 +156,7 @@ def _write_block(task: tuple[str, int, Settings, float]) -> None:
                 from .thinning import thinned
 
                 simulated = thinned(simulated, share, settings.seed)
-            notes = write_course(simulated, settings.seed, settings.length)
+            notes = HANDS[settings.hand](simulated, settings.seed, settings.length)
             for encounter, note in zip(simulated.encounters, notes, strict=True):
                 files.write("notes.jsonl", note.record())
                 files.write("gold.jsonl", note.gold())

@@ -127,7 +127,7 @@ def _body(course: Course, encounter: Encounter, writer: Writer, length: float, d
     def written_words() -> int:
         return sum(section.words for section in sections.values())
 
-    for role, entries in placed(_entries(course, encounter), tuple(sections), main, banks).items():
+    for role, entries in placed(entries_of(course, encounter), tuple(sections), main, banks).items():
         state_facts(sections[role], entries, writer, lambda: written_words() < words * 1.15)
     if encounter.type not in banks.quiet and chance.random() < voice.house.settings["distractors"]:
         sentence = writer.aside(banks.distractors[voice.register])
@@ -150,7 +150,7 @@ def _body(course: Course, encounter: Encounter, writer: Writer, length: float, d
     return joint.join(part for part in parts if part)
 
 
-def _entries(course: Course, encounter: Encounter) -> list[Entry]:
+def entries_of(course: Course, encounter: Encounter) -> list[Entry]:
     """What the note is to state: the facts that are new, then those that it repeats as history."""
     known = set(encounter.new)
     recalled = (place for place in encounter.recalled if place not in known)

@@ -1,0 +1,1 @@
+"""Learns how far statements are to be trusted, from statements that people judged."""

@@ -1,0 +1,1 @@
+"""How far a single statement is to be trusted: whose it is and whether it is so, learned from its surroundings."""
