@@ -37,6 +37,7 @@ from .births import join_births
 from .conflicts import retract, supersede
 from .contradictions import settle_contradictions
 from .courses import summarise_courses
+from .deaths import doubt_named_deaths
 from .derivation import derive
 from .episodes import part_episodes
 from .facts import Fact, facts_of
@@ -504,6 +505,7 @@ STEPS: Final[tuple[Step, ...]] = (
     doubt_proposals,
     doubt_shared,
     weigh_trust,
+    doubt_named_deaths,
     keep_returns_apart,
     weigh_lesions,
     date_past_scores,

@@ -27,7 +27,7 @@ def trust(
     penalty: Annotated[float, typer.Option(min=0.0, help="On the squares of the weights.")] = 10.0,
     loss: Annotated[
         float, typer.Option(min=0.0, max=0.5, help="The share of true statements that may come into doubt.")
-    ] = 0.06,
+    ] = 0.13,
     alone: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="How much a statement counts as one of its note alone.")
     ] = 0.3,

@@ -21,7 +21,7 @@ from .judged import PLAIN, Chart
 #: A sign that fewer charts hold is not learned.
 _FEWEST: Final = 3
 #: Smaller weights are left out of the file.
-_SMALLEST: Final = 0.01
+_SMALLEST: Final = 0.02
 #: Of the second regression, over standardised values.
 _PENALTY_AGAIN: Final = 1.0
 
