@@ -95,8 +95,18 @@ def assembled(bench: Workbench) -> Journey:
         tuple(mention for read in bench.notes for mention in read.mentions),
         tuple(relation for read in bench.notes for relation in read.relations),
         tuple(sorted(without_repeats(bench.events), key=lambda event: (event.day.low, event.kind, event.event_id))),
-        tuple(sorted(set(_decisions(bench)), key=lambda decision: decision.decision_id)),
+        tuple(_decisions_once(bench)),
     )
+
+
+def _decisions_once(bench: Workbench) -> list[Decision]:
+    """The decisions in the order of their ids; of several that differ in their explanation alone, the first by that."""
+    found: dict[str, Decision] = {}
+    for taken in _decisions(bench):
+        known = found.get(taken.decision_id)
+        if known is None or taken.explanation < known.explanation:
+            found[taken.decision_id] = taken
+    return [found[one] for one in sorted(found)]
 
 
 def _decisions(bench: Workbench) -> Iterable[Decision]:
