@@ -23,7 +23,7 @@ def trust(
     ] = None,
     plain_weight: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="How much a statement of those counts beside a judged one.")
-    ] = 0.1,
+    ] = 0.2,
     penalty: Annotated[float, typer.Option(min=0.0, help="On the squares of the weights.")] = 10.0,
     loss: Annotated[
         float, typer.Option(min=0.0, max=0.5, help="The share of true statements that may come into doubt.")
