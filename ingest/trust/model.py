@@ -76,14 +76,14 @@ def beside(points: Sequence[float], signs: Sequence[Signs]) -> list[tuple[float,
     for value, told in zip(points, signs, strict=True):
         for number, group in enumerate(told.groups):
             groups[number, group].append(value)
+    figures = {group: (fmean(values), min(values), len(values)) for group, values in groups.items()}
     rows = []
     for value, told in zip(points, signs, strict=True):
-        row = [value]
+        row, alike = [value], 0
         for number, group in enumerate(told.groups):
-            values = groups[number, group]
-            row += [fmean(values), min(values)]
-        row.append(float(min(len(values), _MOST_SAYINGS)))
-        rows.append((*row, 1.0))
+            mean, least, alike = figures[number, group]
+            row += [mean, least]
+        rows.append((*row, float(min(alike, _MOST_SAYINGS)), 1.0))
     return rows
 
 

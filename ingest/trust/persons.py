@@ -22,6 +22,8 @@ FEMALE, MALE = "female", "male"
 _SEX_OF: Final = {"female": FEMALE, "woman": FEMALE, "male": MALE, "man": MALE}
 #: So far before the statement.
 _REACH: Final = 300
+#: What stands farther off in a line is not looked at.
+_LONGEST_LINE: Final = 2_000
 #: Ages of one person differ by as much as birthdays and rounding make; beyond, they are another's.
 _SAME, _OTHER = 2, 4
 
@@ -56,10 +58,9 @@ class Persons:
     ) -> dict[str, float]:
         """Whether ages and words for a sex in the sentence, the line, the paragraph and right before the place ``at``
         of a note are the patient's."""
-        line = text.rfind("\n", 0, at) + 1, text.find("\n", at)
         return {
             **self._kept(note, "sentence", *sentence),
-            **self._kept(note, "line", line[0], line[1] if line[1] >= 0 else len(text)),
+            **self._kept(note, "line", *_line(text, at)),
             **self._within(note, "before", max(paragraph[0], at - _REACH), at),
             **self._kept(note, "paragraph", *paragraph),
         }
@@ -87,6 +88,13 @@ class Persons:
             signs[f"last sex is another in {part}"] = float(sexes[-1] != self.patient.sex)
             signs[f"own sex in {part}"] = float(own > 0)
         return signs
+
+
+def _line(text: str, at: int) -> tuple[int, int]:
+    """The line around a place, as far as :data:`_LONGEST_LINE` on either side."""
+    low, high = max(0, at - _LONGEST_LINE), min(len(text), at + _LONGEST_LINE)
+    end = text.find("\n", at, high)
+    return max(low, text.rfind("\n", low, at) + 1), end if end >= 0 else high
 
 
 def _told(text: str, year: int) -> _Told:

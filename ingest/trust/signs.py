@@ -57,14 +57,15 @@ class Signs:
 
 @dataclass(slots=True)
 class _Page:
-    """A note in tokens. ``around`` keeps what sentences have in common for the statements in them; ``concepts`` those
-    that are stated in a sentence or paragraph, by kind, and those that are told not to be so."""
+    """A note in tokens. ``around`` and ``sayings`` keep what sentences are for the statements in them; ``concepts``
+    those that are stated in a sentence or paragraph, by kind, and those that are told not to be so."""
 
     text: str
     tokens: list[str]
     starts: list[int]
     paragraphs: list[int]
     around: dict[tuple[int, int], list[str]] = field(default_factory=dict)
+    sayings: dict[tuple[int, int], str] = field(default_factory=dict)
     concepts: dict[tuple[str, int], set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def between(self, start: int, end: int, first: int | None = None, last: int | None = None) -> list[str]:
@@ -73,6 +74,13 @@ class _Page:
         if first is not None:
             high = min(high, low + first)
         return self.tokens[low if last is None else max(low, high - last) : high]
+
+    def saying(self, sentence: tuple[int, int]) -> str:
+        """The tokens of a sentence as one text, by which the same is known when it is said again."""
+        known = self.sayings.get(sentence)
+        if known is None:
+            known = self.sayings[sentence] = " ".join(self.between(*sentence))
+        return known
 
     def paragraph(self, at: int) -> tuple[int, int]:
         """The span of the paragraph around a place."""
@@ -109,7 +117,7 @@ class Record:
             key = one.kind, one.concept
             if one.stated:
                 self._notes_of[key].add(one.note)
-                self._said_of[key].add(" ".join(self._page(one.note).between(*one.sentence)))
+                self._said_of[key].add(page.saying(one.sentence))
             else:
                 self._denied[key] += 1
 
