@@ -71,7 +71,7 @@ def build_journey(
 
     What a model proposed adds events to those of the rules, and changes none of them.
     """
-    ordered = sorted(notes, key=lambda read: (read.note.date or datetime.date.max, read.note.doc_id))
+    ordered = in_order(notes)
 
     def built(some: list[ReadNote]) -> Workbench:
         bench = Workbench(patient_id, concepts, some)
@@ -85,6 +85,11 @@ def build_journey(
     if bench.has_proposals and are_linked(ordered):
         return with_proposals(assembled(built(without_proposals(ordered))), whole)
     return whole
+
+
+def in_order(notes: Iterable[ReadNote]) -> list[ReadNote]:
+    """The notes of a patient by date, those without one last."""
+    return sorted(notes, key=lambda read: (read.note.date or datetime.date.max, read.note.doc_id))
 
 
 def assembled(bench: Workbench) -> Journey:

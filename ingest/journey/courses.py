@@ -17,7 +17,7 @@ from ...kb.model import EARLIEST_DAY, DayInterval, Value
 from ..text.cue_files import cue_file
 from ..text.dates.intervals import days_of
 from .bench import Workbench, is_dated, is_own
-from .facts import Fact
+from .facts import ABSTRACTION, Fact
 
 #: Days without the treatment after which it is given again, rather than on.
 PAUSE: Final = 60
@@ -38,7 +38,7 @@ def summarise_courses(bench: Workbench) -> None:
     """Begin, end, standing and reason of each course; courses of one treatment kept apart."""
     treatments: dict[tuple[str, str, str], list[Fact]] = defaultdict(list)
     for fact in bench.facts:
-        if fact.kind in COURSES and is_own(fact) and fact.document_class != "abstraction":
+        if fact.kind in COURSES and is_own(fact) and fact.document_class != ABSTRACTION:
             if fact.context.really_happened:
                 treatments[fact.kind, fact.concept, fact.tumor].append(fact)
             elif fact.context.reason in ("declined", "never_started"):

@@ -7,17 +7,17 @@ from typing import Final
 
 from ...kb.model import Polarity
 from ..text.statements import statement
-from .bench import Workbench, is_dated, is_own
-from .facts import Fact
+from .bench import Workbench, is_dated
+from .facts import ABSTRACTION, Fact
 
 #: In documents of these classes a death is one: certificates, and what people wrote down.
-_TOLD_AS_SUCH: Final = frozenset({"death", "abstraction"})
+_TOLD_AS_SUCH: Final = frozenset({"death", ABSTRACTION})
 
 
 def doubt_named_deaths(bench: Workbench) -> None:
     """*Risks include infection and, rarely, death*; *preferred place of death*: uncertain, unless a note says in a
     verb, with its date or as a field of a form that the patient died."""
-    deaths = [fact for fact in bench.facts if fact.kind == "death" and is_own(fact) and fact.context.really_happened]
+    deaths = [fact for fact in bench.facts if fact.kind == "death" and fact.context.really_happened]
     if all(_is_named_alone(bench, fact) for fact in deaths):
         for fact in deaths:
             fact.context = replace(fact.context, polarity=Polarity.UNCERTAIN)

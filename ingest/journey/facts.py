@@ -16,6 +16,8 @@ from .copies import Copies, Statement, long_sentences
 
 #: A family written as an enumeration of its members.
 _ENUMERATION = re.compile(r"\w\s?[/,&\-]\s?\w|\band\b")
+#: The class of documents that are made of what people abstracted.
+ABSTRACTION = "abstraction"
 #: How far before a finding its sample may be named, in characters.
 _REACH_OF_SAMPLE = 700
 #: Attributes of the reading of one mention, which say nothing of the event.
@@ -65,7 +67,7 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
             if kind == "birth":
                 continue  # It belongs to no tumor and has no course: see births.py.
             for concept, attributes in _readings(mention, concepts):
-                if "status" in stated and (kind == "trial" or document_class == "abstraction"):
+                if "status" in stated and (kind == "trial" or document_class == ABSTRACTION):
                     # What a note's wording says of one mention, an abstraction says of the event.
                     attributes["status"] = stated["status"]
                 of_genetics = kind == "variant" and document_class == "genetics"

@@ -20,7 +20,7 @@ from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.regimens import shipped_components
 from ..text.cue_files import cue_file
 from .bench import Workbench, is_own
-from .facts import Fact
+from .facts import ABSTRACTION, Fact
 from .tumors import NEAR_IN_TIME
 
 #: A sign of progression counts for what begins up to so many days before it is written down.
@@ -91,7 +91,7 @@ def number_lines(bench: Workbench) -> None:
     """The number of its line for each systemic treatment of an advanced tumor, and the intent where it is plain."""
     by_tumor: dict[str, list[Fact]] = defaultdict(list)
     for fact in bench.facts:
-        if is_own(fact) and fact.context.really_happened and fact.document_class != "abstraction":
+        if is_own(fact) and fact.context.really_happened and fact.document_class != ABSTRACTION:
             by_tumor[fact.tumor].append(fact)
     of_none = by_tumor.get(NO_TUMOR, []) + by_tumor.get(ALL_TUMORS, [])
     several = len(by_tumor.keys() - {NO_TUMOR, ALL_TUMORS}) > 0

@@ -9,13 +9,11 @@ from typing import Final
 from ...kb.kinds import WEIGHED
 from ...kb.model import Polarity
 from ..note.read import ReadNote
-from ..trust.model import TrustModel, trust_model
+from ..trust.model import trust_model
 from ..trust.signs import Record, Statement
-from .bench import Workbench, WorkbenchDecision, is_own
-from .facts import Fact
+from .bench import Workbench, WorkbenchDecision
+from .facts import ABSTRACTION, Fact
 
-#: Facts that people have abstracted were weighed by them.
-_ABSTRACTION: Final = "abstraction"
 RULE: Final = "trust"
 #: A note of so few words is about its patient: nothing is pasted in it, and its words tell too little of each other.
 _FEWEST: Final = 60
@@ -27,13 +25,10 @@ def weigh_trust(bench: Workbench) -> None:
     The statements of a concept in one place (two genes of an enumeration) are weighed one by one.
     """
     model = trust_model()
-    read = [fact for fact in bench.facts if not fact.mention.model and fact.document_class != _ABSTRACTION]
+    # Facts that people have abstracted were weighed by them.
+    read = [fact for fact in bench.facts if not fact.mention.model and fact.document_class != ABSTRACTION]
     long = {at for at, one in enumerate(bench.notes) if len(one.note.text.split(maxsplit=_FEWEST)) > _FEWEST}
-    weighed = [
-        fact
-        for fact in read
-        if fact.note in long and fact.kind in WEIGHED and is_own(fact) and fact.context.really_happened
-    ]
+    weighed = [fact for fact in read if fact.note in long and fact.kind in WEIGHED and fact.context.really_happened]
     if not weighed:
         return
     statement_of = {id(fact): statement_of_fact(fact) for fact in read}
@@ -41,15 +36,11 @@ def weigh_trust(bench: Workbench) -> None:
     stated = list(dict.fromkeys(statement_of[id(fact)] for fact in weighed))
     likely = dict(zip(stated, model.probabilities(record, stated), strict=True))
     for fact in weighed:
-        doubt(bench, fact, likely[statement_of[id(fact)]], model)
-
-
-def doubt(bench: Workbench, fact: Fact, probability: float, model: TrustModel) -> None:
-    """Make a fact uncertain where it is less probable than the model asks."""
-    if probability < model.doubt:
-        fact.context = replace(fact.context, polarity=Polarity.UNCERTAIN)
-        why = f"by its surroundings it is a fact of this patient with a probability of {probability:.2f}"
-        bench.decisions.append(WorkbenchDecision(RULE, (), (fact,), why))
+        probability = likely[statement_of[id(fact)]]
+        if probability < model.doubt:
+            fact.context = replace(fact.context, polarity=Polarity.UNCERTAIN)
+            why = f"by its surroundings it is a fact of this patient with a probability of {probability:.2f}"
+            bench.decisions.append(WorkbenchDecision(RULE, (), (fact,), why))
 
 
 def texts_and_years(notes: Iterable[ReadNote]) -> list[tuple[str, int]]:
@@ -58,8 +49,8 @@ def texts_and_years(notes: Iterable[ReadNote]) -> list[tuple[str, int]]:
 
 
 def statement_of_fact(fact: Fact) -> Statement:
-    mention = fact.mention
-    stated = is_own(fact) and fact.context.really_happened
+    """A fact as it is weighed: stated, if it is told as one of this patient that happened."""
+    mention, stated = fact.mention, fact.context.really_happened
     return Statement(
         fact.note, mention.start, mention.end, mention.sentence, fact.kind, fact.concept, stated, len(mention.cues)
     )

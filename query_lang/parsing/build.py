@@ -57,7 +57,7 @@ from ..vocabulary import (
 )
 from .comparisons import OPERATORS, Comparison, Number
 from .relations import RelationRules
-from .values import LONGEST_NUMBER, TNM_SET, Mistake, category, day, short_enough, unquote, whole_number
+from .values import LONGEST_NUMBER, TNM_SET, Mistake, category, day, exact_day, short_enough, unquote, whole_number
 
 _SPACES: Final = re.compile(r"\s+")
 _QUANTITY: Final = re.compile(r"(?P<number>-?\d+(?:\.\d+)?)\s*(?P<unit>\S.*)", re.DOTALL)
@@ -257,12 +257,12 @@ class Builder(RelationRules, Transformer_NonRecursive):
         return _Known(_SPACES.sub(" ", parts[0].lower()).removeprefix("as "))
 
     def held_at(self, parts: list[Any]) -> _HeldOn:
-        first, last = (day(parts[0], last=one) for one in (False, True))
-        if first != last:
+        on = exact_day(parts[0])
+        if on is None:
             raise Mistake(
                 f"a state is asked on a day, and {parts[0]} is longer", "for example: state remission at 2020-06-30"
             )
-        return _HeldOn(first)
+        return _HeldOn(on)
 
     def counting(self, parts: list[Any]) -> _Count:
         begin, bound = _SPACES.sub(" ", parts[0].lower()).split(" ", 1)

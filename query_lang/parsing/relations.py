@@ -26,7 +26,7 @@ from ..nodes import (
     Sequence,
 )
 from .comparisons import OPERATORS
-from .values import Mistake, day, days, years
+from .values import Mistake, days, exact_day, years
 
 _MOST_PAIRS: Final = 100
 
@@ -156,10 +156,10 @@ class RelationRules:
 
     def age_on(self, parts: list[Any]) -> AgeAt:
         low, high = parts[0]
-        first, last = (day(parts[1], last=one) for one in (False, True))
-        if first != last:
+        on = exact_day(parts[1])
+        if on is None:
             raise Mistake("an age is asked on a day", f"for example: on {parts[1]}{'-01' * (2 - parts[1].count('-'))}")
-        return AgeAt(None, first, low, high)
+        return AgeAt(None, on, low, high)
 
     def lacking(self, parts: list[Any]) -> Lacking:
         how = str(parts[0]).split()[0].lower()

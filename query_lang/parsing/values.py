@@ -70,6 +70,12 @@ def day(token: Token, *, last: bool) -> int:
         raise Mistake(f"{token} is not a date", "dates are written 2019, 2019-03 or 2019-03-01") from error
 
 
+def exact_day(token: Token) -> int | None:
+    """The day that a date of day precision means; None for a month or a year."""
+    first = day(token, last=False)
+    return first if first == day(token, last=True) else None
+
+
 def category(text: str) -> str:
     """The usual spelling: ``t2B`` as ``T2b``, ``tx`` as ``TX``."""
     rest = text[1:].lower()

@@ -62,10 +62,9 @@ def write_corpus(
 
     ``documents`` is how many notes are aimed at: visits at which nothing new was found are left out evenly, never any
     that says something new, so that there may be more. ``length`` multiplies the words of a note; ``hand`` (one of
-    ``HANDS``) is whose words and layouts they are. A folder that holds
-    the same corpus is left as it is, one in which it was begun is finished. UsageError for settings that make no sense,
-    or a folder with another corpus or with files of its names that this did not write; NotWritable where nothing can
-    be written.
+    ``HANDS``) is whose words and layouts they are. A folder that holds the same corpus is left as it is, one in which
+    it was begun is finished. UsageError for settings that make no sense, or a folder with another corpus or with files
+    of its names that this did not write; NotWritable where nothing can be written.
     """
     if patients < 1 or workers < 1 or not 0 < length <= 20 or (documents is not None and documents < 1):
         raise UsageError("a corpus needs at least one patient, document and worker, and a length between 0 and 20")

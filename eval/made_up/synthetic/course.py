@@ -71,3 +71,7 @@ class Course:
     person: Person
     facts: tuple[Fact, ...]
     encounters: tuple[Encounter, ...]
+
+    def doc_id(self, encounter: int) -> str:
+        """The document of the encounter at this place."""
+        return f"{self.person.patient_id}-{encounter + 1:04d}"

@@ -82,6 +82,6 @@ def _by_encounter(course: Course) -> dict[int, tuple[Sequence[str], str]]:
     stated: dict[int, list[str]] = {}
     for number, one in enumerate(course.encounters):
         for place in (*one.new, *one.recalled):
-            stated.setdefault(place, []).append(f"{course.person.patient_id}-{number + 1:04d}")
+            stated.setdefault(place, []).append(course.doc_id(number))
     words = [f"{fact.concept}: {fact.value}" if fact.value else fact.concept for fact in course.facts]
     return {place: (documents, words[place]) for place, documents in stated.items()}

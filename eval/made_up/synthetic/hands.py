@@ -27,16 +27,16 @@ def by_second_hand(course: Course, seed: int, length: float = 1.0) -> tuple[Writ
     for number, encounter in enumerate(course.encounters):
         visit = _visit(course, encounter, number)
         page = write_page(visit, random.Random(f"second:{seed}:{course.person.patient_id}:{number}"))
-        facts = {place: course.facts[place] for place, _, _ in page.told}
+        told = [(place, course.facts[place], start, end) for place, start, end in page.told]
         places = [
-            Place(Mark(what, (place,), facts[place].kind, facts[place].concept, facts[place].assertion), start, end)
-            for place, start, end in page.told
+            Place(Mark(what, (place,), fact.kind, fact.concept, fact.assertion), start, end)
+            for place, fact, start, end in told
             for what in ("statement", "mention")
         ]
         notes.append(
             WrittenNote(
                 patient_id=course.person.patient_id,
-                doc_id=f"{course.person.patient_id}-{number + 1:04d}",
+                doc_id=course.doc_id(number),
                 date=encounter.date,
                 type=page.type,
                 title=page.title,

@@ -28,13 +28,14 @@ _PENALTY_AGAIN: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """All statements in a row: their signs, verdicts, writers, charts, and how much each counts."""
+    """All statements in a row: signs, verdicts, writers, charts, whether those are whole, how much each counts."""
 
     signs: list[Signs]
     kinds: list[str]
     so: Any
     writer: Any
     chart: Any
+    whole: Any
     weight: Any
 
 
@@ -64,12 +65,12 @@ def fit(charts: Sequence[Chart], penalty: float, loss: float, alone: float, plai
     probabilities = np.zeros(len(rows.so))
     for one in sorted(set(rows.writer) - {PLAIN}):
         other, own = rows.writer != one, rows.writer == one
-        probabilities[own] = _logistic(again[own] @ _regression_again(again[other], rows, other))
-    whole = rows.weight == 1.0
+        probabilities[own] = _logistic(again[own] @ _regression_again(again[other], rows.so[other], rows.weight[other]))
+    whole = rows.whole
     doubt = float(np.quantile(probabilities[whole & rows.so], loss))
     weights = _regression(matrix, rows.so, rows.weight, penalty)
     named = dict(zip(names, weights, strict=True)) | dict(
-        zip(AGAIN, _regression_again(again, rows, np.ones(len(rows.so), bool)), strict=True)
+        zip(AGAIN, _regression_again(again, rows.so, rows.weight), strict=True)
     )
     caught = float((probabilities[whole & ~rows.so] < doubt).mean())
     return Fitted(
@@ -80,7 +81,7 @@ def fit(charts: Sequence[Chart], penalty: float, loss: float, alone: float, plai
 
 
 def _rows(charts: Sequence[Chart], alone: float, plain: float = 0.0) -> _Rows:
-    signs, kinds, so, writer, number, weight = [], [], [], [], [], []
+    signs, kinds, so, writer, number, whole, weight = [], [], [], [], [], [], []
     for at, chart in enumerate(charts):
         for one, is_so in zip(chart.statements, chart.so, strict=True):
             signs.append(chart.record.signs(one))
@@ -88,8 +89,11 @@ def _rows(charts: Sequence[Chart], alone: float, plain: float = 0.0) -> _Rows:
             so.append(is_so)
             writer.append(chart.writer)
             number.append(at)
+            whole.append(chart.whole)
             weight.append(plain if chart.writer == PLAIN else 1.0 if chart.whole else alone)
-    return _Rows(signs, kinds, np.array(so), np.array(writer), np.array(number), np.array(weight))
+    return _Rows(
+        signs, kinds, np.array(so), np.array(writer), np.array(number), np.array(whole), np.array(weight)
+    )  # fmt: skip
 
 
 def _matrix(rows: _Rows) -> tuple[Any, list[str]]:
@@ -146,12 +150,12 @@ def _again(points: Any, rows: _Rows) -> Any:
     return found
 
 
-def _regression_again(again: Any, rows: _Rows, some: Any) -> Any:
+def _regression_again(again: Any, so: Any, weight: Any) -> Any:
     """The weights of the second regression, learned over standardised values, for the values as they are."""
-    values = again[some] if len(again) == len(rows.so) else again
-    middle, spread = values[:, :-1].mean(axis=0), values[:, :-1].std(axis=0) + 1e-9
-    even = np.column_stack([(values[:, :-1] - middle) / spread, np.ones(len(values))])
-    weights = _regression(even, rows.so[some], rows.weight[some], _PENALTY_AGAIN)
+    values = again[:, :-1]
+    middle, spread = values.mean(axis=0), values.std(axis=0) + 1e-9
+    even = np.column_stack([(values - middle) / spread, np.ones(len(values))])
+    weights = _regression(even, so, weight, _PENALTY_AGAIN)
     plain = weights[:-1] / spread
     return np.append(plain, weights[-1] - plain @ middle)
 

@@ -9,7 +9,6 @@ patient, not so), ``O`` (of another person), ``N`` (of nobody). ``by`` is ``read
 from __future__ import annotations
 
 import csv
-import datetime
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ....ingest.journey.bench import Workbench
-from ....ingest.journey.build import collect
+from ....ingest.journey.build import collect, in_order
 from ....ingest.journey.trust import statement_of_fact, texts_and_years
 from ....ingest.note.read import NoteReader, ReadNote, shared_reader
 from ....ingest.readers.records import Incoming
@@ -29,8 +28,8 @@ from ....kb.kinds import WEIGHED
 from ....kb.ontology.concepts import ConceptTable
 
 COLUMNS: Final = ("doc_id", "start", "end", "kind", "concept", "verdict", "by")
-#: The writer of records that nobody judged.
-PLAIN: Final = "plain"
+#: The writer of records that nobody judged; those of the others are the paths of their folders.
+PLAIN: Final = ""
 #: Of the patient, and so.
 SO: Final = "P"
 _VERDICTS: Final = frozenset("PWON")
@@ -70,6 +69,8 @@ def read_judged(path: Path) -> list[Judged]:
         for number, row in enumerate(rows, 2):
             if len(row) != len(COLUMNS) or row[5] not in _VERDICTS:
                 raise UsageError(f"{path.name}, line {number}: no judged statement. Hint: the verdicts are P, W, O, N")
+            if not (row[1].isdecimal() and row[2].isdecimal()):
+                raise UsageError(f"{path.name}, line {number}: start and end are no places. Hint: characters from 0 on")
             found.append(Judged(row[0], int(row[1]), int(row[2]), *row[3:]))
     return found
 
@@ -81,12 +82,12 @@ def charts(folder: Path, reader: NoteReader | None = None) -> Iterator[Chart]:
     for one in read_judged(folder / "judged.tsv"):
         judged[one.doc_id].append(one)
     reader = reader or shared_reader()
-    notes: dict[str, list[ReadNote]] = defaultdict(list)
-    for incoming in Sources([folder / "notes.jsonl"]):
-        if isinstance(incoming, Incoming):
-            notes[incoming.note.patient_id].append(reader.read(incoming.note))
-    for read in notes.values():
-        yield from _charts_of(folder.name, _in_order(read), judged, reader.concepts)
+    records = _records([folder / "notes.jsonl"], reader)
+    missing = judged.keys() - {one.note.doc_id for read in records for one in read}
+    if missing:
+        raise UsageError(f"{folder.name}: no note can be read for {len(missing)} judged documents: {min(missing)} …")
+    for read in records:
+        yield from _charts_of(str(folder), read, judged, reader.concepts)
 
 
 def _charts_of(
@@ -113,7 +114,7 @@ def _chart(
         for one in judged.get(doc_id, ()):
             known = at.get((number, one.start, one.end, one.kind))
             told = known._replace(stated=True) if known else _as_judged(one, number, frame)
-            if known and not known.stated:
+            if known:
                 today.pop(known, None)
             today[told] = None
             statements.append(told)
@@ -132,12 +133,8 @@ def _as_judged(one: Judged, number: int, frame: Frame) -> Statement:
 def plain_charts(paths: Sequence[Path], reader: NoteReader | None = None) -> Iterator[Chart]:
     """Records that nobody judged and that tell of their patients: what is read of them is taken to be so."""
     reader = reader or shared_reader()
-    notes: dict[str, list[ReadNote]] = defaultdict(list)
-    for one in Sources(list(paths)):
-        if isinstance(one, Incoming):
-            notes[one.note.patient_id].append(reader.read(one.note))
-    for read in notes.values():
-        bench = Workbench(read[0].note.patient_id, reader.concepts, _in_order(read))
+    for read in _records(paths, reader):
+        bench = Workbench(read[0].note.patient_id, reader.concepts, read)
         collect(bench)
         every = list(dict.fromkeys(statement_of_fact(fact) for fact in bench.facts))
         stated = [one for one in every if one.stated and one.kind in WEIGHED]
@@ -146,5 +143,10 @@ def plain_charts(paths: Sequence[Path], reader: NoteReader | None = None) -> Ite
             yield Chart(PLAIN, False, record, stated, [True] * len(stated))
 
 
-def _in_order(read: Sequence[ReadNote]) -> list[ReadNote]:
-    return sorted(read, key=lambda one: (one.note.date is None, one.note.date or datetime.date.max, one.note.doc_id))
+def _records(paths: Sequence[Path], reader: NoteReader) -> list[list[ReadNote]]:
+    """The notes read, by patient, in the order of a journey."""
+    notes: dict[str, list[ReadNote]] = defaultdict(list)
+    for one in Sources(list(paths)):
+        if isinstance(one, Incoming):
+            notes[one.note.patient_id].append(reader.read(one.note))
+    return [in_order(read) for read in notes.values()]

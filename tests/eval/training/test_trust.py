@@ -87,7 +87,12 @@ def test_records_that_nobody_judged_are_taken_to_be_so(folders: list[Path]) -> N
 
 
 @pytest.mark.parametrize(
-    ("rows", "what"), [("a\tb\n", "columns"), ("\t".join(COLUMNS) + "\nD\t1\t2\tstage\tx\tQ\treader\n", "line 2")]
+    ("rows", "what"),
+    [
+        ("a\tb\n", "columns"),
+        ("\t".join(COLUMNS) + "\nD\tx\t2\tstage\tx\tP\treader\n", "no places"),
+        ("\t".join(COLUMNS) + "\nD\t1\t2\tstage\tx\tQ\treader\n", "line 2"),
+    ],
 )
 def test_what_is_no_judged_statement_is_told(rows: str, what: str, tmp_path: Path) -> None:
     path = tmp_path / "judged.tsv"
@@ -117,3 +122,19 @@ def test_one_writer_or_a_folder_without_judgements_is_refused(
         app, ["train", "trust", *(str(named[one]) for one in some), "--out", str(tmp_path / "trust.tsv")]
     )
     assert run.exit_code == 2
+
+
+def test_a_judged_document_that_cannot_be_read_is_told(folders: list[Path], tmp_path: Path) -> None:
+    copy = tmp_path / "w"
+    copy.mkdir()
+    (copy / "notes.jsonl").write_text((folders[0] / "notes.jsonl").read_text(encoding="utf-8"), encoding="utf-8")
+    row = "\t".join(["W9-0", "4", "8", "surgery", "surgery", "W", "reader"])
+    (copy / "judged.tsv").write_text("\t".join(COLUMNS) + "\n" + row + "\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="W9-0"):
+        list(charts(copy))
+
+
+def test_statements_count_as_wholes_by_their_charts_and_not_by_their_weights(folders: list[Path]) -> None:
+    """A note alone that counts as much as a record is still none of it, and what nobody judged is measured nowhere."""
+    every = [chart for folder in folders for chart in charts(folder)] + list(plain_charts([folders[0] / "notes.jsonl"]))
+    assert fit(every, 1.0, 0.05, 1.0, 1.0).statements == 36

@@ -104,7 +104,7 @@ def write_course(course: Course, seed: int, length: float = 1.0, banks: Banks | 
         notes.append(
             WrittenNote(
                 patient_id=course.person.patient_id,
-                doc_id=f"{course.person.patient_id}-{number + 1:04d}",
+                doc_id=course.doc_id(number),
                 date=encounter.date,
                 type=_one(house.types, encounter.type, chance),
                 title=_title(house.titles, encounter, chance),
