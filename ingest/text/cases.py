@@ -133,8 +133,8 @@ def _spans_of(text: str, starts: list[int]) -> list[tuple[int, int]]:
     last, _ = spans[-1]
     line = _LINE_END.search(text, last)
     end = line.start() if line else len(text)
-    within = last > text.rfind("\n", 0, last) + 1 and text[text.rfind("\n", 0, last) + 1 : last].strip()
-    if within and (closed := _CLOSED.search(text, last, end)):
+    is_within = text[text.rfind("\n", 0, last) + 1 : last].strip()
+    if is_within and (closed := _CLOSED.search(text, last, end)):
         end = closed.start() + 1
     return [*spans[:-1], (last, end)]
 
