@@ -65,6 +65,13 @@ def entries() -> Mapping[str, Entry]:
 
     for one in phrases():
         add(one["forms"], Entry("phrase", one["sort"], one))
+    clauses = data("clauses")
+    for reason, forms in clauses["reason"].items():
+        for because in _forms(clauses["because"]["because"]):
+            add(" | ".join(f"{because} {form}" for form in _forms(forms)), Entry("reason", reason))
+    for section, words in clauses.items():
+        for value, forms in words.items() if section not in ("house", "reason") else ():
+            add(forms, Entry(value if section == "course" else section, value))
     molecular = data("molecular")
     for value, forms in molecular["nouns"].items():
         add(forms, Entry("noun", value))
@@ -86,8 +93,6 @@ def entries() -> Mapping[str, Entry]:
     words = data("words")
     for value, forms in words["join"].items():
         add(forms, Entry("join", value))
-    for forms in words["implied_sex"]:
-        add(forms, Entry("sex", forms, {"tumors": words["implied_sex"][forms]}))
     for unit, forms in words["units"].items():
         add(forms, Entry("unit", unit))
     add(words["no_question"]["phrases"], Entry("no_question", ""))

@@ -43,7 +43,12 @@ def _chunk(items: Sequence[Item], at: int) -> Chunk | None:
 
 def _skipped(items: Sequence[Item], at: int) -> int:
     while (chunk := _chunk(items, at)) is not None and (
-        chunk.type in _SIGNAL or chunk.is_join("hyphen", "colon", "scored")
+        chunk.type in _SIGNAL
+        or chunk.is_join("hyphen", "colon", "scored")
+        or chunk.is_join("with")
+        and chunk.text.lower() == "of"
+        and (after := _chunk(items, at + 1)) is not None
+        and after.type in ("comparison", "number")
     ):
         at += 1
     return at
@@ -360,20 +365,19 @@ def settle(items: Sequence[Item]) -> list[Item]:
 
 
 def sexes(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
-    """Words for a sex, beside a disease that only that sex has, carry nothing; elsewhere they cannot be answered."""
+    """Words for a sex, beside a disease that only that sex has, carry nothing."""
     tumors = [one for item in items if isinstance(item, Criterion) and item.kind == "diagnosis" for one in item.ids]
     diseases = " ".join(item.disease or item.query for item in items if isinstance(item, Criterion))
     found: list[Item] = []
     for item in items:
         if isinstance(item, Chunk) and item.type == "sex":
-            implied = item.data["tumors"]
-            assert isinstance(implied, list)
+            implied = book.data("words")["implied_sex"][item.value]
             fits = any(concepts.is_a(one, sex) for one in tumors for sex in implied) or any(
                 concepts.name(sex) in diseases for sex in implied if sex in concepts
             )
             if not fits:
-                hint = "a patient's sex is held with the birth (birth with sex = female)"
-                raise Unclear(f"'{item.text}': {hint}", (item.text,))
+                found.append(item)
+                continue
             item = Chunk("skip", item.text, item.start, item.end)
         found.append(item)
     return found

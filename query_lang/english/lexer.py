@@ -17,6 +17,7 @@ from ..resolution.findings import is_protein_change, protein_change
 from . import book
 from .chunks import Chunk, text_of
 from .genes import gene_list
+from .senses import stands_for, words_beside
 from .terms import value
 from .wording import Token, key_of, word_key
 
@@ -106,7 +107,7 @@ def _chunk(span: tuple[Token, ...], text: str, concepts: ConceptTable) -> Chunk 
         len(span) <= _LONGEST_NAME
         and not any(token.text in _BARRIERS for token in span)
         and not _is_loose(first)
-        and not _is_loose(last)
+        and (not _is_loose(last) or _is_therapy(last))
     ):
         found = _name(span, text, place, concepts)
         if found is not None:
@@ -130,6 +131,12 @@ def _is_loose(token: Token) -> bool:
     """Whether no name begins or ends with it: a skipped or joining word."""
     entry = book.entries().get(word_key(token.text))
     return entry is not None and entry.type in ("skip", "join", "comparison")
+
+
+def _is_therapy(token: Token) -> bool:
+    """Whether a name may end with the word, though it also joins: ``endocrine therapy``."""
+    entry = book.entries().get(word_key(token.text))
+    return entry is not None and entry.value == "treat" and word_key(token.text) in ("therapy", "treatment")
 
 
 # --- patterns ------------------------------------------------------------------------------------------------
@@ -229,6 +236,11 @@ def _name(span: tuple[Token, ...], text: str, place: tuple[str, int, int], conce
         found = tuple(one for one in found if not _states_more(name, span, one, concepts))
         if found and not (len(span) > 1 and len(name.replace(" ", "")) <= 3):
             return _concept_chunk(found, place, concepts)
+    if len(span) == 1 and shown.isalpha() and shown.islower() and 2 <= len(shown) <= 6 and not text.isupper():
+        # Typed in a hurry: a short form in small letters.
+        ids = stands_for(shown, words_beside(text, shown), concepts)
+        if ids and word_key(shown) not in book.own_words():
+            return _concept_chunk(ids, place, concepts)
     return _placed_name(shown, place, concepts)
 
 

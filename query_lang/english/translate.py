@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ...kb.ontology.concepts import ConceptTable
@@ -20,6 +20,7 @@ from ..terms import definitions_in
 from . import book
 from .choice import Chooser
 from .chunks import Chunk, Criterion, Item, Unclear
+from .composition import composed, framed
 from .facts import combinations, markers, metastases, phrases, positives, settle, sexes
 from .features import features, known
 from .frame import asserted, check_frame, excluded_before, shouts
@@ -27,10 +28,10 @@ from .guards import check_guards
 from .lexer import chunks_of
 from .molecules import molecular
 from .names import Step, another, rest, treatments, tumors
+from .senses import check_short, meant
 from .sentence import Parser
 from .spelling import corrected
 from .staging import staging
-from .timing import timing
 from .whole import whole
 from .wording import one_form, tokens_of
 
@@ -135,12 +136,15 @@ def _confidence(readings: Sequence[Reading], changes: Sequence[tuple[str, str]])
 
 def _readings(text: str, concepts: ConceptTable, scales: Scales) -> tuple[Reading, ...]:
     chunks = chunks_of(text, tokens_of(text), concepts)
+    chunks = meant(chunks, text, concepts)
+    check_short(chunks, text, concepts)
     items = _items(chunks, concepts)
     waiting: list[tuple[int, ...]] = [()]
     found: dict[str, Reading] = {}
     while waiting:
         chooser = Chooser(waiting.pop(0))
-        query = whole(Parser(items, concepts, chooser).read(), concepts)
+        read = [_chosen(item, chooser) for item in items]
+        query = whole(Parser(read, concepts, chooser).read(), concepts)
         waiting += chooser.others()
         reading = _reading(query, concepts, scales)
         found.setdefault(reading.text, reading)
@@ -149,16 +153,23 @@ def _readings(text: str, concepts: ConceptTable, scales: Scales) -> tuple[Readin
     return tuple(found.values())
 
 
+def _chosen(item: Item, chooser: Chooser) -> Item:
+    """A criterion that can ask for several things as one of them."""
+    if not isinstance(item, Criterion) or not item.readings:
+        return item
+    return replace(item, query=item.readings[chooser.choose(*item.readings)])
+
+
 def _items(chunks: Sequence[Chunk], concepts: ConceptTable) -> list[Item]:
     """Chunks to criteria and joining words; Unclear if a word that means something is left over."""
     _check_question(chunks)
-    chunks = asserted(excluded_before(chunks))
+    chunks = framed(asserted(excluded_before(chunks)))
     items: list[Item] = phrases(metastases(list(chunks), concepts), concepts)
     for step in STEPS:
         items = step(items, concepts)
     items = sexes(items, concepts)
     items = rest(items, concepts)
-    items = settle(timing(items, concepts))
+    items = settle(composed(items, concepts))
     _check_read(items)
     items = another(
         [item for item in items if not (isinstance(item, Chunk) and item.type in ("skip", "basis_used"))], concepts
@@ -194,7 +205,13 @@ def _check_question(chunks: Sequence[Chunk]) -> None:
     _check_alternatives(chunks)
     check_frame(chunks)
     check_guards(chunks)
-    vague = [chunk for chunk in chunks if chunk.type == "vague"]
+    aged = any(chunk.type in ("age", "age_sign", "age_after") for chunk in chunks) or any(
+        chunk.type == "comparison" and after.type == "number" for chunk, after in itertools.pairwise(chunks)
+    )
+    grown = book.listed("grown")
+    vague = [
+        chunk for chunk in chunks if chunk.type == "vague" and not (aged and chunk.text.lower() in grown)
+    ]
     if vague:
         raise Unclear(f"'{vague[0].text}' is too vague: {vague[0].value}", tuple(chunk.text for chunk in vague))
 

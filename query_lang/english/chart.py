@@ -1,0 +1,136 @@
+"""A chart of what the items of a question can be read as together: rules over types, the cover that leaves least over.
+
+The rules are data (``clauses.grammar``): what is made, of which parts in order, by which action. An action is given what its
+parts are worth and returns what they make together, or None where they do not go together: types and the ontology decide,
+and not the order of words alone.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+_GRAMMAR: Final = Path(__file__).with_name("clauses.grammar")
+#: The most readings of one stretch that are kept; questions that have more are not told apart by words alone.
+_MOST_EDGES: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """``made : part part … -> action``."""
+
+    made: str
+    parts: tuple[str, ...]
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """What the items from ``start`` to ``end`` are read as: its types, what it is worth, what it costs in a cover."""
+
+    start: int
+    end: int
+    types: frozenset[str]
+    worth: Any
+    cost: float
+    order: int = 0
+
+
+Action = Callable[..., tuple[Any, float] | None]
+
+
+@functools.cache
+def rules() -> tuple[Rule, ...]:
+    """The rules of the grammar, in their order."""
+    found: list[Rule] = []
+    for line in _GRAMMAR.read_text(encoding="utf-8").splitlines():
+        if line.strip() and not line.startswith("#"):
+            made, _, rest = line.partition(":")
+            parts, _, action = rest.partition("->")
+            found.append(Rule(made.strip(), tuple(parts.split()), action.strip()))
+    return tuple(found)
+
+
+@functools.cache
+def _by_first() -> Mapping[str, tuple[tuple[int, Rule], ...]]:
+    found: dict[str, list[tuple[int, Rule]]] = {}
+    for number, rule in enumerate(rules()):
+        found.setdefault(rule.parts[0], []).append((number, rule))
+    return {first: tuple(held) for first, held in found.items()}
+
+
+class Chart:
+    """The edges over the items of one question."""
+
+    def __init__(
+        self,
+        terminals: Sequence[Edge],
+        actions: Mapping[str, Action],
+        types_of: Callable[[str, Any], frozenset[str]],
+    ) -> None:
+        """``terminals``: one edge an item, in order. ``types_of``: the types of what a rule made, by its name and worth."""
+        self._actions = actions
+        self._types_of = types_of
+        self._count = len(terminals)
+        self.edges: list[list[Edge]] = [[] for _ in range(self._count + 1)]
+        for terminal in reversed(terminals):
+            self._fill(terminal)
+
+    def _fill(self, terminal: Edge) -> None:
+        start = terminal.start
+        waiting = [terminal]
+        seen: dict[tuple[int, Any], int] = {}
+        while waiting:
+            edge = waiting.pop(0)
+            self.edges[start].append(edge)
+            for kind in edge.types:
+                for number, rule in _by_first().get(kind, ()):
+                    for parts in self._matches(rule.parts, 1, edge.end, (edge,)):
+                        made = self._made(number, rule, parts)
+                        if made is None:
+                            continue
+                        key = (made.end, made.types, str(made.worth))
+                        held = seen.get((made.end, made.types), 0)
+                        if key in seen or held >= _MOST_EDGES:
+                            continue
+                        seen[key] = 1
+                        seen[made.end, made.types] = held + 1
+                        waiting.append(made)
+
+    def _matches(self, parts: tuple[str, ...], at: int, place: int, held: tuple[Edge, ...]) -> list[tuple[Edge, ...]]:
+        if at == len(parts):
+            return [held]
+        if place >= self._count:
+            return []
+        return [
+            found
+            for edge in self.edges[place]
+            if parts[at] in edge.types
+            for found in self._matches(parts, at + 1, edge.end, (*held, edge))
+        ]
+
+    def _made(self, number: int, rule: Rule, parts: tuple[Edge, ...]) -> Edge | None:
+        made = self._actions[rule.action](*[one.worth for one in parts])
+        if made is None:
+            return None
+        worth, cost = made
+        return Edge(
+            parts[0].start,
+            parts[-1].end,
+            self._types_of(rule.made, worth),
+            worth,
+            cost,
+            number,
+        )
+
+    def cover(self) -> list[Edge]:
+        """The edges from beginning to end that cost least; of equal ones, those of the first rules."""
+        best: list[tuple[float, list[Edge]]] = [(0.0, [])] * (self._count + 1)
+        for start in range(self._count - 1, -1, -1):
+            found = [(edge.cost + best[edge.end][0], edge) for edge in self.edges[start]]
+            cost, edge = min(found, key=lambda one: (round(one[0], 6), one[1].order, -one[1].end))
+            best[start] = (cost, [edge, *best[edge.end][1]])
+        return best[0][1]

@@ -1,0 +1,1079 @@
+"""What the words between the facts of a question make of them: each rule of ``clauses.grammar`` is one method here.
+
+A method is given what the parts of its rule are worth: a :class:`~.chunks.Criterion` for a fact, a chunk for words, or what
+another method returned. It returns what they make together with its cost in a cover, or None where they do not go
+together: a treatment has an intent, a patient's age has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from ...kb.kinds import KIND_TABLE, TREATMENTS
+from ...kb.ontology.concepts import ConceptTable
+from ..nodes import Compare, Events, Is, Name, Pick
+from ..render import name_text
+from . import book
+from .chart import Action, Chart, Edge
+from .chunks import Chunk, Criterion, Item
+from .events import each, events_of, text_of_events, with_condition
+from .terms import concept, either
+from ..tree import nodes_in
+
+Made = tuple[Any, float]
+
+#: What a composed fact costs in a cover: as much as a bare one, so that joining what belongs together always pays.
+_ONE: Final = 1.0
+_PART: Final = 10.0
+#: Alternatives pay only inside of something larger: a list of its own is read later, with all that it may share.
+_ALTERNATIVE: Final = 1.2
+_UNSURE: Final = 4.0
+#: The name of a treatment of which the question says that it began.
+_BEGUN: Final = "begun"
+_UNITS: Final = {"day": "days", "week": "weeks", "month": "months", "year": "years"}
+_SIGNS: Final = frozenset({"<", "<=", ">", ">=", "="})
+_TREATED: Final = frozenset(TREATMENTS)
+#: The kinds of what a patient suffers, of which a treatment may be the cause.
+_HARMS: Final = frozenset(kind for kind, words in KIND_TABLE.items() if words.family == "condition")
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A length of time as the query language writes it: ``6 months``; ``high`` of a range."""
+
+    low: str
+    unit: str
+    high: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.low} {self.unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """A length of time with its bound: ``>= 6 months``."""
+
+    operator: str
+    amount: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """How one fact stands to another, in words of the query language; any of several."""
+
+    ways: tuple[str, ...]
+    #: "At the time of", which is wider where a diagnosis is meant.
+    at_time: bool = False
+    #: "Only after": the first of the left.
+    only: bool = False
+    #: A bare "at", which relates only to a beginning.
+    of_begin: bool = False
+
+    @property
+    def measured(self) -> bool:
+        """Whether it tells how far apart."""
+        return any(any(letter.isdigit() for letter in way) for way in self.ways)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many: the least, the most (None: no bound)."""
+
+    least: int
+    most: int | None = None
+
+    def words(self) -> tuple[str, ...]:
+        """Its bounds in words of the query language."""
+        if self.least == self.most:
+            return (f"exactly {self.least}",)
+        found = [f"at least {self.least}"] if self.least > 0 else []
+        return (*found, f"at most {self.most}") if self.most is not None else tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Often:
+    """So many times."""
+
+    count: Count
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """So long."""
+
+    bound: Bounded
+
+
+@dataclass(frozen=True, slots=True)
+class Age:
+    """An age in completed years, as the query language tests it; not ``sure`` where only its place says that it is one."""
+
+    test: str
+    sure: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Sites:
+    """One or several parts of the body, by their concepts."""
+
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kin:
+    """One or several kinds of relative."""
+
+    names: tuple[str, ...]
+
+
+def composed(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
+    """The items with facts and the words between them read together, as far as they go together."""
+    kept = [item for item in items if not _is_empty(item)]
+    if not any(isinstance(item, Criterion) for item in kept):
+        return list(kept)
+    composer = Composer(kept, concepts, any(_says_diagnosed(item) for item in items))
+    terminals = [Edge(at, at + 1, _terminal(item), item, _cost(item)) for at, item in enumerate(kept)]
+    chart = Chart(terminals, composer.actions(), _types)
+    found: list[Item] = []
+    for edge in chart.cover():
+        worth = edge.worth
+        if isinstance(worth, Criterion) and edge.end - edge.start > 1:
+            first, last = kept[edge.start], kept[edge.end - 1]
+            worth = replace(worth, start=first.start, end=last.end)
+            found.append(worth)
+        elif isinstance(worth, Criterion | Chunk):
+            found.append(worth)
+        else:
+            found += kept[edge.start : edge.end]
+    return found
+
+
+def framed(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Words that carry something in some places only, as words that carry nothing in the others: ``diagnosis`` after a
+    word of time is a day, ``primary`` beside a disease or an operation says nothing of its own."""
+    said = [chunk for chunk in chunks if chunk.type != "skip"]
+    found: list[Chunk] = []
+    for chunk in chunks:
+        if chunk.type in ("diagnosis", "own"):
+            at = said.index(chunk)
+            before = said[at - 1] if at else None
+            after = said[at + 1 : at + 3]
+            if chunk.type == "own":
+                keeps = not after or after[0].type not in ("tumor", "procedure", "phrase", "site", "feature")
+            else:
+                timed = before is not None and (
+                    before.type == "order" or before.is_join("with") and at > 1 and said[at - 2].type == "unit"
+                )
+                named = len(after) == 2 and after[0].is_join("with") and after[1].type == "tumor"
+                keeps = timed and not named
+            if not keeps:
+                chunk = replace(chunk, type="skip", value="")
+        found.append(chunk)
+    return found
+
+
+def _says_diagnosed(item: Item) -> bool:
+    said = item.text.lower().split() if isinstance(item, Chunk) else []
+    return bool(set(said) & set(book.data("clauses")["house"]["diagnosed"].split()))
+
+
+def _is_empty(item: Item) -> bool:
+    return isinstance(item, Chunk) and item.type == "skip"
+
+
+def _terminal(item: Item) -> frozenset[str]:
+    if isinstance(item, Criterion):
+        return _types("fact", item)
+    if item.type == "join":
+        return frozenset({item.value, f'"{item.text.lower()}"'} if item.value == "with" else {item.value, "join"})
+    if item.type == "order":
+        return frozenset({item.value if item.value in ("within", "then", "during") else "order", "timed"})
+    if item.type == "unit" and item.value not in _UNITS:
+        return frozenset({"measure"})
+    return frozenset({item.type})
+
+
+def _types(made: str, worth: Any) -> frozenset[str]:
+    if isinstance(worth, Criterion):
+        return frozenset({"fact", worth.sort})
+    return frozenset({made})
+
+
+def _cost(item: Item) -> float:
+    if isinstance(item, Criterion):
+        return _ONE
+    return 0.1 if item.type == "join" else _PART
+
+
+@dataclass
+class Composer:
+    """The actions of the grammar, over the items of one question."""
+
+    items: Sequence[Item]
+    concepts: ConceptTable
+    #: Whether the question says "diagnosed" of its disease.
+    diagnosed: bool = False
+
+    def actions(self) -> dict[str, Action]:
+        """Every action by its name in the grammar."""
+        return {name: getattr(self, name) for name in dir(self) if not name.startswith("_") and name != "actions"}
+
+    # --- time -------------------------------------------------------------------------------------------------
+
+    def amount(self, number: Chunk, unit: Chunk) -> Made | None:
+        return _amount(number.text, unit)
+
+    def one_unit(self, unit: Chunk) -> Made | None:
+        """``within a year``: the article carries nothing, the unit stands for one."""
+        return _amount("1", unit) if not unit.text.lower().endswith("s") and len(unit.text) > 2 else None
+
+    def amount_range(self, low: Chunk, _: Chunk, high: Chunk, unit: Chunk) -> Made | None:
+        made = _amount(low.text, unit)
+        return None if made is None else (replace(made[0], high=high.text), _PART)
+
+    def bounded(self, sign: Chunk, amount: Amount) -> Made | None:
+        return (Bounded(sign.value, amount), _PART) if sign.value in ("<", "<=", ">", ">=") else None
+
+    def bounded_after(self, amount: Amount, sign: Chunk) -> Made | None:
+        return Bounded(sign.value, amount), _PART
+
+    def rel_order(self, order: Chunk) -> Made | None:
+        return Relation((order.value,)), _PART
+
+    def rel_only(self, order: Chunk) -> Made | None:
+        """``found only after``: the first was found after."""
+        return Relation((order.value,), only=True), _PART
+
+    def rel_during(self, *_: Any) -> Made | None:
+        return Relation(("during",)), _PART
+
+    def rel_bounded(self, bound: Bounded, order: Chunk) -> Made | None:
+        if order.value not in ("before", "after"):
+            return None
+        start = {">=": "at least", ">": "more than", "<=": "within", "<": "within"}[bound.operator]
+        return Relation((f"{start} {bound.amount} {order.value}",)), _PART
+
+    def rel_within(self, _: Chunk, amount: Amount, order: Chunk) -> Made | None:
+        return (Relation((f"within {amount} {order.value}",)), _PART) if order.value in ("before", "after") else None
+
+    def rel_within_after(self, _: Chunk, amount: Amount, __: Chunk) -> Made | None:
+        return Relation((f"within {amount} after",)), _PART
+
+    def rel_first(self, _: Chunk, pick: Chunk, amount: Amount, order: Chunk) -> Made | None:
+        """``in the first 3 months after``."""
+        return self.rel_within(order, amount, order) if pick.value == "first" else None
+
+    def rel_first_of(self, _: Chunk, pick: Chunk, amount: Amount, __: Chunk) -> Made | None:
+        return (Relation((f"within {amount} after",)), _PART) if pick.value == "first" else None
+
+    def rel_around(self, _: Chunk, amount: Amount, __: Chunk) -> Made | None:
+        return Relation((f"within {amount} of",)), _PART
+
+    def rel_between(self, amount: Amount, order: Chunk) -> Made | None:
+        if not amount.high or order.value not in ("before", "after"):
+            return None
+        return Relation((f"between {amount.low} and {amount.high} {amount.unit} {order.value}",)), _PART
+
+    def rel_vague(self, unit: Chunk, order: Chunk) -> Made | None:
+        """``years after``: no more than after."""
+        return self.rel_order(order) if unit.value in _UNITS and unit.text.lower().endswith("s") else None
+
+    def rel_same_day(self, _: Chunk) -> Made | None:
+        return Relation(("on the same day as",)), _PART
+
+    def rel_either(self, one: Relation, _: Chunk, other: Relation) -> Made | None:
+        return Relation((*one.ways, *other.ways)), _PART
+
+    # --- one fact ---------------------------------------------------------------------------------------------
+
+    def soft(self, _: Any, fact: Any) -> Made | None:
+        """A word that only leads over to what follows."""
+        return fact, _ONE + 0.05
+
+    def picked(self, pick: Chunk, fact: Criterion) -> Made | None:
+        how = Pick("nth", int(pick.value[0])) if pick.value[0].isdigit() else Pick(pick.value)
+
+        def change(events: Events) -> Events | None:
+            return replace(events, pick=how) if events.pick == Pick() and events.context == "present" else None
+
+        return self._changed(fact, change)
+
+    def intended(self, intent: Chunk, fact: Criterion) -> Made | None:
+        return self._attributed(fact, "intent", intent.value)
+
+    def intended_after(self, fact: Criterion, intent: Chunk) -> Made | None:
+        return self._attributed(fact, "intent", intent.value)
+
+    def sided(self, side: Chunk, fact: Criterion) -> Made | None:
+        return self._attributed(fact, "laterality", side.value)
+
+    def sided_after(self, fact: Criterion, side: Chunk) -> Made | None:
+        return self._attributed(fact, "laterality", side.value)
+
+    def begun(self, _: Chunk, fact: Criterion) -> Made | None:
+        """``started X``: no more than X by itself; in time, the first X."""
+        return (replace(fact, name=_BEGUN), _ONE) if events_of(fact.query) else None
+
+    def stopped(self, _: Chunk, fact: Criterion) -> Made | None:
+        return self._attributed(fact, "status", "discontinued")
+
+    def stopped_after(self, fact: Criterion, stop: Chunk) -> Made | None:
+        return self.stopped(stop, fact)
+
+    def because(self, fact: Criterion, reason: Chunk) -> Made | None:
+        return self._attributed(fact, "reason", reason.value)
+
+    def because_of_fact(self, fact: Criterion, _: Chunk, harm: Criterion) -> Made | None:
+        """Ended for a harm that is named: for toxicity, and the harm is there."""
+        if fact.kind == "timed" or not events_of(harm.query) or "context" in (fact.kind, harm.kind):
+            return None
+        if not all((one.kind or "adverse_event") in _HARMS for one in events_of(harm.query)):
+            return None
+        made = self._attributed(fact, "reason", "toxicity")
+        if made is None:
+            return None
+        return replace(fact, query=f"({made[0].query} and {harm.query})", ids=(), kind="because", beside=""), _ONE
+
+    def ended_for(self, fact: Criterion, because: Chunk, harm: Criterion) -> Made | None:
+        """``stopped for diarrhea``; of what was not stopped or reduced, ``for`` says what it was given for."""
+        if "status = discontinued" not in fact.query and "change =" not in fact.query:
+            return None
+        return self.because_of_fact(fact, because, harm)
+
+    def dosed(self, dose: Chunk, fact: Criterion) -> Made | None:
+        return self._attributed(fact, "change", dose.value)
+
+    def dosed_after(self, fact: Criterion, dose: Chunk) -> Made | None:
+        return self.dosed(dose, fact)
+
+    def dosed_after3(self, fact: Criterion, _: Chunk, dose: Chunk) -> Made | None:
+        return self.dosed(dose, fact)
+
+    def first_treated(self, pick: Chunk, _: Chunk, fact: Criterion) -> Made | None:
+        """``first treated with X``: X in the first line."""
+        return self.line(Chunk("line", pick.text, pick.start, pick.end, "1"), fact) if pick.value == "first" else None
+
+    def line_as(self, _: Chunk, line: Chunk) -> Made | None:
+        return line, _PART
+
+    def line_treat(self, line: Chunk, _: Chunk) -> Made | None:
+        return line, _PART
+
+    # --- where, and how much ----------------------------------------------------------------------------------
+
+    def sites(self, site: Chunk) -> Made | None:
+        return (Sites(site.ids[:1]), _PART) if len(site.ids) == 1 else None
+
+    def sites_or(self, sites: Sites, _: Chunk, site: Chunk) -> Made | None:
+        return (Sites((*sites.ids, *site.ids)), _PART) if len(site.ids) == 1 else None
+
+    def at_sites(self, fact: Criterion, *rest: Any) -> Made | None:
+        """``sarcoma of the thigh``, ``radiation to the spine``, ``relapse in the brain``."""
+        ids = rest[-1].ids
+
+        def change(events: Events) -> Events | None:
+            if events.context != "present" or not _has(events, fact.kind, "site") or _names(events.condition, "site"):
+                return None
+            return with_condition(events, Is("site", tuple(Name(concept(one)) for one in ids)))
+
+        return self._changed(fact, change)
+
+    def at_sites_before(self, sites: Sites, fact: Criterion) -> Made | None:
+        return self.at_sites(fact, sites)
+
+    def node_involved(self, site: Chunk, _: Chunk) -> Made | None:
+        if len(site.ids) != 1 or not self.concepts.is_a(site.ids[0], "lymph_node"):
+            return None
+        node = concept(site.ids[0])
+        query = f"(lymph node {node} with (positive >= 1 or result = positive) or metastasis to {node})"
+        return Criterion("finding", query, site.text, "node"), _ONE
+
+    def node_positive(self, value: Chunk, site: Chunk) -> Made | None:
+        return self.node_involved(site, value) if _is_positive(value) else None
+
+    def node_positive_after(self, site: Chunk, value: Chunk) -> Made | None:
+        return self.node_positive(value, site)
+
+    def node_involved_in(self, involved: Chunk, _: Chunk, site: Chunk) -> Made | None:
+        return self.node_involved(site, involved)
+
+    def graded(self, graded: Chunk) -> Made | None:
+        return Criterion("finding", f"grade {graded.value}", graded.text, "grade"), _ONE
+
+    def grade_is(self, grading: Chunk, number: Chunk) -> Made | None:
+        return self._grade(grading, f"= {number.text}", number)
+
+    def grade_compared(self, grading: Chunk, sign: Chunk, number: Chunk) -> Made | None:
+        return self._grade(grading, f"{sign.value} {number.text}", number) if sign.value in _SIGNS else None
+
+    def grade_compared_after(self, grading: Chunk, number: Chunk, sign: Chunk) -> Made | None:
+        return self.grade_compared(grading, sign, number)
+
+    def grade_between(self, grading: Chunk, low: Chunk, _: Chunk, high: Chunk) -> Made | None:
+        return self._grade(grading, f"between {low.text} and {high.text}", high)
+
+    def gleason_sum(self, grading: Chunk, one: Chunk, plus: Chunk, other: Chunk) -> Made | None:
+        total = self._sum(grading, one, plus, other)
+        # 3 + 4 and 4 + 3 have one sum and are not the same.
+        return None if total is None or total == 7 else self._grade(grading, f"= {total}", other)
+
+    def gleason_sum_after(self, grading: Chunk, one: Chunk, plus: Chunk, other: Chunk, sign: Chunk) -> Made | None:
+        total = self._sum(grading, one, plus, other)
+        return None if total is None or total == 7 else self._grade(grading, f"{sign.value} {total}", other)
+
+    def _sum(self, grading: Chunk, one: Chunk, plus: Chunk, other: Chunk) -> int | None:
+        if grading.value != "gleason" or plus.text.lower() != "plus" or not (one.text + other.text).isdigit():
+            return None
+        return int(one.text) + int(other.text)
+
+    def _grade(self, grading: Chunk, test: str, number: Chunk) -> Made | None:
+        if not number.text.isdigit() or int(number.text) > (10 if grading.value == "gleason" else 5):
+            return None
+        query = f"grade with scale = gleason, value {test}" if grading.value == "gleason" else f"grade {test}"
+        return Criterion("finding", query, grading.text, "grade"), _ONE
+
+    def event_grade(self, grading: Chunk, number: Chunk, fact: Criterion) -> Made | None:
+        return self._event_grade(fact, f"grade = {number.text}") if grading.value == "grade" else None
+
+    def event_grade_after(self, grading: Chunk, number: Chunk, sign: Chunk, fact: Criterion) -> Made | None:
+        return self._event_grade(fact, f"grade {sign.value} {number.text}") if grading.value == "grade" else None
+
+    def event_grade_between(self, grading: Chunk, low: Chunk, _: Chunk, high: Chunk, fact: Criterion) -> Made | None:
+        return self._event_grade(fact, f"grade between {low.text} and {high.text}")
+
+    def _event_grade(self, fact: Criterion, condition: str) -> Made | None:
+        """``grade 3 neuropathy``: of the illness, symptom or side effect."""
+        events = events_of(fact.query)
+        if not events or any(one.context != "present" or not _has(one, fact.kind, "grade") for one in events):
+            return None
+        return replace(fact, query=either([f"{text_of_events([one])} with {condition}" for one in events])), _ONE
+
+    def abnormal(self, marker: Chunk) -> Made | None:
+        """A marker whose words say what was found is positive: ``t(4;14)``, ``17p deletion``, ``double hit``."""
+        words = marker.text.lower().replace("(", " ").replace("-", " ").split()
+        if len(marker.ids) != 1 or not set(words) & set(book.data("clauses")["house"]["abnormal"].split()):
+            return None
+        return Criterion("finding", f"biomarker {concept(marker.ids[0])} = positive", marker.text, "biomarker"), _ONE
+
+    def abnormal_noun(self, marker: Chunk, _: Chunk) -> Made | None:
+        return self.abnormal(marker)
+
+    def gene_result(self, gene: Chunk, value: Chunk) -> Made | None:
+        """``EGFR negative``: no change was found, or the test says so."""
+        if len(gene.ids) != 1 or not any(one in ("negative", "result_negative", "not_detected") for one in value.ids):
+            return None
+        named = concept(gene.ids[0])
+        query = f"(no evidence of variant {named} or biomarker {named} = negative or biomarker {named} = 'wild type')"
+        return Criterion("finding", query, gene.text, "biomarker"), _ONE
+
+    def rel_at(self, _: Chunk) -> Made | None:
+        """``at start of nivolumab``."""
+        days = book.data("clauses")["house"]["days_at_the_time"]
+        return Relation((f"within {days} days of",), at_time=True, of_begin=True), _PART
+
+    def rel_at_time(self, _: Chunk) -> Made | None:
+        days = book.data("clauses")["house"]["days_at_the_time"]
+        return Relation((f"within {days} days of",), at_time=True), _PART
+
+    def alternatives(self, one: Criterion, _: Chunk, other: Criterion) -> Made | None:
+        if one.sort != other.sort or not events_of(one.query) or not events_of(other.query):
+            return None
+        kinds = {events.kind for events in (*events_of(one.query), *events_of(other.query))}
+        if len(kinds) > 1 and not kinds <= {*_TREATED, None}:
+            return None
+        query = text_of_events((*events_of(one.query), *events_of(other.query)))
+        return replace(one, query=query, ids=(), plural=True), _ALTERNATIVE * (str(query).count(" or ") + 1)
+
+    def begun_with(self, begin: Chunk, _: Chunk, fact: Criterion) -> Made | None:
+        return self.begun(begin, fact)
+
+    def finished(self, _: Chunk, fact: Criterion) -> Made | None:
+        """The end of a treatment; of several courses, of the last."""
+
+        def change(events: Events) -> Events | None:
+            if events.context != "present" or not hasattr(events, "moment") or events.moment == "end":
+                return None
+            return replace(events, moment="end")
+
+        return self._changed(fact, change)
+
+    def ongoing(self, _: Chunk, fact: Criterion) -> Made | None:
+        queries = [f"ongoing {text_of_events([one])}" for one in events_of(fact.query) if one.context == "present"]
+        return (replace(fact, query=either(queries), beside=""), _ONE) if queries else None
+
+    def lasting(self, fact: Criterion, lasting: Lasting) -> Made | None:
+        bound = lasting.bound
+        words = {">=": "at least", ">": "more than", "<=": "at most", "<": "less than"}[bound.operator]
+        queries = [f"{text_of_events([one])} lasting {words} {bound.amount}" for one in events_of(fact.query)]
+        return (replace(fact, query=either(queries), beside=""), _ONE) if queries else None
+
+    def span_of(self, span: Chunk, amount: Amount, _: Chunk, fact: Criterion) -> Made | None:
+        """``fewer than 6 months of oxaliplatin``."""
+        return self.lasting(fact, Lasting(Bounded(span.value, amount)))
+
+    def bounded_of(self, bound: Bounded, _: Chunk, fact: Criterion) -> Made | None:
+        return self.lasting(fact, Lasting(bound))
+
+    def span_said(self, span: Chunk, amount: Amount) -> Made | None:
+        return Lasting(Bounded(span.value, amount)), _PART
+
+    def span(self, _: Chunk, bound: Bounded) -> Made | None:
+        return Lasting(bound), _PART
+
+    def span_at_least(self, _: Chunk, amount: Amount) -> Made | None:
+        return Lasting(Bounded(">=", amount)), _PART
+
+    def line(self, line: Chunk, fact: Criterion) -> Made | None:
+        events = events_of(fact.query)
+        order = {"1": "first", "2": "second", "3": "third", "4": "4th"}[line.value]
+        if not events or any(one.context != "present" or not _has(one, fact.kind, "line") for one in events):
+            return None
+        queries = [f"{order}-line {text_of_events([one])}" for one in events]
+        return replace(fact, query=either(queries), beside=""), _ONE
+
+    def line_after(self, fact: Criterion, line: Chunk) -> Made | None:
+        return self.line(line, fact)
+
+    def line_after3(self, fact: Criterion, _: Chunk, line: Chunk) -> Made | None:
+        return self.line(line, fact)
+
+    def lines(self, count: Count, told: Chunk) -> Made | None:
+        query = f"medication 'systemic therapy' in {count.words()[0]} lines"
+        return Criterion("treatment", query, told.text, "counted"), _ONE
+
+    def lines_before(self, count: Count, _: Chunk, order: Chunk, fact: Criterion) -> Made | None:
+        """``at least 2 lines before osimertinib``: it was first given in the third, or later."""
+        events = events_of(fact.query)
+        if order.value != "before" or count.most is not None or len(events) != 1 or not _has(events[0], fact.kind, "line"):
+            return None
+        first = with_condition(replace(events[0], pick=Pick("first")), Compare("line", ">=", float(count.least + 1)))
+        return replace(fact, query=text_of_events([first]), ids=(), kind="counted"), _ONE
+
+    def lines_of(self, count: Count, _: Chunk, __: Chunk, fact: Criterion) -> Made | None:
+        events = events_of(fact.query)
+        if len(events) != 1 or not _has(events[0], fact.kind, "line"):
+            return None
+        return self._times(fact, count, "in", "lines")
+
+    # --- days -------------------------------------------------------------------------------------------------
+
+    def windowed(self, fact: Criterion, window: str) -> Made | None:
+        events = events_of(fact.query)
+        if not events or any(one.window is not None for one in events):
+            return None
+        return replace(fact, query=either([f"{text_of_events([one])} {window}" for one in events]), beside=""), _ONE
+
+    def window_in(self, _: Chunk, date: Chunk) -> Made | None:
+        return f"in {date.text}", _PART
+
+    def window_since(self, sign: Chunk, date: Chunk) -> Made | None:
+        return f"{sign.value} {date.text}", _PART
+
+    def window_order(self, order: Chunk, date: Chunk) -> Made | None:
+        return (f"{order.value} {date.text}", _PART) if order.value in ("before", "after") else None
+
+    def window_between(self, _: Chunk, low: Chunk, __: Chunk, high: Chunk) -> Made | None:
+        return f"between {low.text} and {high.text}", _PART
+
+    def window_dates(self, low: Chunk, _: Chunk, high: Chunk) -> Made | None:
+        return f"between {low.text} and {high.text}", _PART
+
+    # --- what is not simply so --------------------------------------------------------------------------------
+
+    def in_context(self, context: Chunk, fact: Criterion) -> Made | None:
+        return self._of_context(fact, context.value)
+
+    def in_context3(self, context: Chunk, _: Chunk, fact: Criterion) -> Made | None:
+        return self._of_context(fact, context.value)
+
+    def in_context_after(self, fact: Criterion, context: Chunk) -> Made | None:
+        """``brain mets suspected``; what follows it may be what is meant, which costs less."""
+        made = self._of_context(fact, context.value)
+        return None if made is None or "of" in context.text.lower().split() else (made[0], made[1] + 0.2)
+
+    def in_context_seen(self, fact: Criterion, context: Chunk, _: Chunk, seen: Criterion) -> Made | None:
+        """``suspected on imaging``: by what, as long as that is any image."""
+        return self.in_context_after(fact, context) if seen.ids == ("imaging",) else None
+
+    def ruled_out(self, fact: Criterion, _: Chunk) -> Made | None:
+        """Denied; where it was suspected before, denied after that."""
+        events = events_of(fact.query)
+        if not events:
+            return None
+        if all(one.context == "uncertain" for one in events):
+            pairs = [
+                f"({text_of_events([one])} before {text_of_events([replace(one, context='absent')])})" for one in events
+            ]
+            return replace(fact, query=either(pairs), ids=(), outside=True, kind="context"), _ONE
+        return self._of_context(fact, "no evidence of")
+
+    def ruled_out_later(self, fact: Criterion, _: Chunk, out: Chunk) -> Made | None:
+        return self.ruled_out(fact, out)
+
+    def ruled_out_later4(self, fact: Criterion, _: Chunk, __: Chunk, out: Chunk) -> Made | None:
+        return self.ruled_out(fact, out)
+
+    def not_done(self, fact: Criterion, _: Chunk) -> Made | None:
+        """``… was planned but never done``: what was planned, and not there."""
+        events = events_of(fact.query)
+        if not events or any(one.context != "planned" for one in events):
+            return None
+        done = text_of_events([replace(one, context="present") for one in events])
+        query = f"({text_of_events(events)} and not {done})"
+        return replace(fact, query=query, ids=(), outside=True, kind="context"), _ONE
+
+    def _of_context(self, fact: Criterion, context: str) -> Made | None:
+        events = events_of(fact.query)
+        if not events or any(one.context != "present" for one in events):
+            return None
+        sort = "treatment" if fact.sort == "treatment" else "patient"
+        query = either([f"{context} {text_of_events([one])}" for one in events])
+        made = replace(fact, sort=sort, query=query, ids=(), beside="", kind="context", outside=True, plural=False)
+        return made, _ONE
+
+    # --- the person -------------------------------------------------------------------------------------------
+
+    def aged(self, _: Chunk, sign: Chunk, number: Chunk) -> Made | None:
+        return _age(sign.value, number.text)
+
+    def aged_after(self, _: Chunk, number: Chunk, sign: Chunk) -> Made | None:
+        return _age(sign.value, number.text)
+
+    def aged_sign_first(self, sign: Chunk, _: Chunk, number: Chunk) -> Made | None:
+        return _age(sign.value, number.text)
+
+    def aged_sign_number(self, sign: Chunk, number: Chunk, _: Chunk) -> Made | None:
+        return _age(sign.value, number.text)
+
+    def aged_sign(self, sign: Chunk, number: Chunk, *_: Chunk) -> Made | None:
+        return _age(sign.value, number.text)
+
+    def aged_number(self, number: Chunk, sign: Chunk) -> Made | None:
+        return _age(sign.value, number.text)
+
+    def aged_number3(self, number: Chunk, _: Chunk, sign: Chunk) -> Made | None:
+        return _age(sign.value, number.text)
+
+    def aged_order(self, order: Chunk, _: Chunk, number: Chunk) -> Made | None:
+        """``before age 50``."""
+        return _age({"before": "<", "after": ">="}.get(order.value, ""), number.text)
+
+    def aged_range(self, _: Chunk, low: Chunk, __: Chunk, high: Chunk) -> Made | None:
+        return Age(f"between {low.text} and {high.text}"), _PART
+
+    def aged_between(self, _: Chunk, __: Chunk, low: Chunk, ___: Chunk, high: Chunk) -> Made | None:
+        return Age(f"between {low.text} and {high.text}"), _PART
+
+    def aged_between_last(self, _: Chunk, low: Chunk, __: Chunk, high: Chunk, ___: Chunk) -> Made | None:
+        return Age(f"between {low.text} and {high.text}"), _PART
+
+    def aged_years(self, sign: Chunk, number: Chunk, unit: Chunk) -> Made | None:
+        made = _age(sign.value, number.text) if unit.value == "year" else None
+        return None if made is None else (replace(made[0], sure=False), _PART)
+
+    def aged_bare(self, sign: Chunk, number: Chunk) -> Made | None:
+        """``women under 40``: a bare number may be an age where nothing else takes it."""
+        made = _age(sign.value, number.text)
+        return None if made is None or not 10 <= int(number.text) <= 100 else (replace(made[0], sure=False), _PART)
+
+    def age_of(self, age: Age) -> Made | None:
+        """An age without an event is that at a diagnosis, or now: it is asked which."""
+        made = self._aged(age, self._disease(), _ONE if age.sure else _UNSURE)
+        return None if made is None else (replace(made[0], readings=(made[0].query, f"age {age.test} now")), made[1])
+
+    def age_at_day(self, age: Age, _: Chunk) -> Made | None:
+        return self._aged(age, self._disease(), _ONE)
+
+    def age_at_day_first(self, _: Chunk, age: Age) -> Made | None:
+        return self._aged(age, self._disease(), _ONE)
+
+    def age_at(self, age: Age, _: Chunk, fact: Criterion) -> Made | None:
+        return self._aged(age, fact, _ONE)
+
+    def age_at_last(self, fact: Criterion, _: Chunk, age: Age) -> Made | None:
+        return self._aged(age, fact, _ONE)
+
+    def age_of_disease(self, disease: Criterion, age: Age) -> Made | None:
+        """``colorectal cancer diagnosed before age 50``; without that word it is open at which time."""
+        if not self.diagnosed:
+            return None
+        made = self._aged(age, disease, _ONE if age.sure else _UNSURE)
+        return None if made is None else (replace(made[0], ids=disease.ids), made[1])
+
+    def class_of(self, scale: Chunk, letter: Chunk) -> Made | None:
+        """``Child-Pugh B``."""
+        if len(scale.ids) != 1 or letter.text.upper() not in ("A", "B", "C", "D"):
+            return None
+        query = f"measurement {concept(scale.ids[0])} with written = {letter.text.upper()}"
+        return Criterion("patient", query, scale.text, "measurement"), _ONE
+
+    def class_of_either(self, scale: Chunk, one: Chunk, _: Chunk, other: Chunk) -> Made | None:
+        first, second = self.class_of(scale, one), self.class_of(scale, other)
+        if first is None or second is None:
+            return None
+        return replace(first[0], query=either([first[0].query, second[0].query])), _ONE
+
+    def _aged(self, age: Age, fact: Criterion | None, cost: float) -> Made | None:
+        events = () if fact is None else events_of(fact.query)
+        if fact is None or len(events) != 1 or events[0].context != "present":
+            return None
+        if events[0].pick == Pick():
+            events = (replace(events[0], pick=Pick("first")),)
+        return Criterion("patient", f"age {age.test} at {text_of_events(events)}", fact.text, "age"), cost
+
+    def sex(self, sex: Chunk) -> Made | None:
+        return Criterion("patient", f"birth with sex = {sex.value}", sex.text, "sex"), _ONE
+
+    def kin(self, relative: Chunk) -> Made | None:
+        return Kin((relative.value,)), _PART
+
+    def kin_or(self, one: Kin, _: Chunk, other: Kin) -> Made | None:
+        return Kin((*one.names, *other.names)), _PART
+
+    def kin_with(self, kin: Kin, _: Chunk, disease: Criterion) -> Made | None:
+        return self._family(kin, disease)
+
+    def kin_had(self, kin: Kin, disease: Criterion) -> Made | None:
+        return self._family(kin, disease)
+
+    def kin_with_aged(self, kin: Kin, _: Chunk, disease: Criterion, age: Age) -> Made | None:
+        return self._family(kin, disease, age)
+
+    def kin_had_aged(self, kin: Kin, disease: Criterion, age: Age) -> Made | None:
+        return self._family(kin, disease, age)
+
+    def kin_with_at(self, kin: Kin, _: Chunk, disease: Criterion, __: Chunk, age: Age) -> Made | None:
+        return self._family(kin, disease, age)
+
+    def family_in(self, context: Chunk, disease: Criterion, _: Chunk, kin: Kin) -> Made | None:
+        return self._family(kin, disease) if context.value == "family history of" else None
+
+    def family_in_aged(self, context: Chunk, disease: Criterion, _: Chunk, kin: Kin, age: Age) -> Made | None:
+        return self._family(kin, disease, age) if context.value == "family history of" else None
+
+    def disease_in(self, disease: Criterion, _: Chunk, kin: Kin) -> Made | None:
+        return self._family(kin, disease)
+
+    def disease_in_aged(self, disease: Criterion, _: Chunk, kin: Kin, age: Age) -> Made | None:
+        return self._family(kin, disease, age)
+
+    def _family(self, kin: Kin, disease: Criterion, age: Age | None = None) -> Made | None:
+        names = [f"'{name}'" for name in kin.names]
+        which = f"relative = {names[0]}" if len(names) == 1 else f"relative in ({', '.join(names)})"
+        at = f", relative_age {age.test}" if age is not None else ""
+        queries = [f"family history of {text_of_events([one])} with {which}{at}" for one in events_of(disease.query)]
+        if not queries:
+            return None
+        return Criterion("patient", either(queries), disease.text, "context", outside=True), _ONE
+
+    # --- how often --------------------------------------------------------------------------------------------
+
+    def count(self, sign: Chunk, number: Chunk) -> Made | None:
+        return _counted(sign.value, number.text)
+
+    def count_after(self, number: Chunk, sign: Chunk) -> Made | None:
+        return _counted(sign.value, number.text)
+
+    def count_exact(self, exactly: Chunk, number: Chunk) -> Made | None:
+        return _counted("=", number.text) if exactly.value == "exactly" else None
+
+    def count_bare(self, number: Chunk) -> Made | None:
+        """``two recurrences``: as many, or more."""
+        return _counted(">=", number.text)
+
+    def often(self, count: Count, _: Chunk) -> Made | None:
+        return Often(count), _PART
+
+    def often_times(self, sign: Chunk, times: Chunk) -> Made | None:
+        made = _counted(sign.value, times.value)
+        return None if made is None else (Often(made[0]), _PART)
+
+    def often_bare(self, times: Chunk) -> Made | None:
+        made = _counted(">=", times.value)
+        return None if made is None else (Often(made[0]), _PART)
+
+    def often_times_after(self, times: Chunk, sign: Chunk) -> Made | None:
+        return self.often_times(sign, times)
+
+    def counted(self, fact: Criterion, often: Often) -> Made | None:
+        return self._times(fact, often.count, "on", "days")
+
+    def counted_on(self, fact: Criterion, _: Chunk, often: Often) -> Made | None:
+        return self.counted(fact, often)
+
+    def counted_before(self, count: Count, fact: Criterion) -> Made | None:
+        """``two or more biopsies``; of drugs and their classes, as many of them."""
+        kinds = {events.kind for events in events_of(fact.query)}
+        if fact.kind == "diagnosis":
+            return None
+        if kinds & {"medication", "regimen"}:
+            return self._times(fact, count, "of", "kinds") if fact.text.lower().endswith("s") else None
+        return self._times(fact, count, "on", "days")
+
+    def counted_kinds(self, count: Count, _: Chunk, fact: Criterion) -> Made | None:
+        return self.counted_before(count, fact)
+
+    def counted_members(self, count: Count, fact: Criterion, _: Chunk) -> Made | None:
+        if not {events.kind for events in events_of(fact.query)} & {"medication", "regimen"}:
+            return None
+        return self._times(fact, count, "of", "kinds")
+
+    def counted_kinds_members(self, count: Count, _: Chunk, fact: Criterion, members: Chunk) -> Made | None:
+        return self.counted_members(count, fact, members)
+
+    def members(self, fact: Criterion, _: Chunk) -> Made | None:
+        return replace(fact, plural=True), _ONE
+
+    def cycles(self, count: Count, _: Chunk, fact: Criterion) -> Made | None:
+        return self._compared(fact, "cycles", count)
+
+    def cycles_of(self, count: Count, cycles: Chunk, _: Chunk, fact: Criterion) -> Made | None:
+        return self.cycles(count, cycles, fact)
+
+    def cycles_after(self, fact: Criterion, count: Count, cycles: Chunk) -> Made | None:
+        return self.cycles(count, cycles, fact)
+
+    def nodes(self, count: Count, told: Chunk) -> Made | None:
+        bounds = [f"{told.value} >= {count.least}"] if count.most is None else (
+            [f"{told.value} = {count.least}"] if count.least == count.most else [f"{told.value} <= {count.most}"]
+        )  # fmt: skip
+        return Criterion("finding", f"lymph node with {bounds[0]}", told.text, "node"), _ONE
+
+    def nodes_after(self, told: Chunk, count: Count) -> Made | None:
+        return self.nodes(count, told)
+
+    def _times(self, fact: Criterion, count: Count, begin: str, end: str) -> Made | None:
+        events = events_of(fact.query)
+        if not events or any(one.pick != Pick() or one.context != "present" for one in events):
+            return None
+        if len(events) > 1:
+            return None
+        query = text_of_events(events)
+        parts = [f"{query} {begin} {words} {end}" for words in count.words()]
+        return replace(fact, query=parts[0], ids=(), kind="counted"), _ONE
+
+    # --- two facts --------------------------------------------------------------------------------------------
+
+    def related(self, left: Criterion, relation: Relation, right: Criterion) -> Made | None:
+        return self._related(left, relation, right)
+
+    def related_soft(self, left: Criterion, relation: Relation, _: Chunk, right: Criterion) -> Made | None:
+        return self._related(left, relation, right)
+
+    def related_soft_left(self, left: Criterion, _: Chunk, relation: Relation, right: Criterion) -> Made | None:
+        return self._related(left, relation, right)
+
+    def later_joined5(self, first: Criterion, _: Chunk, later: Chunk, __: Chunk, second: Criterion) -> Made | None:
+        return self.later(first, later, second)
+
+    def rel_between_signed(self, _: Chunk, amount: Amount, order: Chunk) -> Made | None:
+        return self.rel_between(amount, order)
+
+    def changed(self, marker: Chunk, _: Chunk, old: Chunk, __: Chunk, new: Chunk) -> Made | None:
+        """``HER2 changed from negative to positive``: the one result before the other."""
+        named = marker.ids or ()
+        if len(named) != 1 or len(old.ids) != 1 or len(new.ids) != 1:
+            return None
+        which = f"biomarker {concept(named[0])} ="
+        query = f"({which} {self._name(old)} before {which} {self._name(new)})"
+        return Criterion("finding", query, marker.text, "timed"), _ONE
+
+    def _name(self, value: Chunk) -> str:
+        return name_text(self.concepts.name(value.ids[0]))
+
+    def related_before(self, relation: Relation, right: Criterion, _: Chunk, left: Criterion) -> Made | None:
+        return self._related(left, relation, right)
+
+    def later(self, first: Criterion, _: Chunk, second: Criterion) -> Made | None:
+        return self._related(first, Relation(("before",)), second)
+
+    def later_joined(self, first: Criterion, _: Chunk, later: Chunk, second: Criterion) -> Made | None:
+        return self.later(first, later, second)
+
+    def later_after(self, first: Criterion, _: Chunk, second: Criterion, later: Chunk) -> Made | None:
+        return self.later(first, later, second)
+
+    def never_after(self, fact: Criterion, _: Chunk, absent: Criterion, __: Chunk) -> Made | None:
+        left, right = events_of(fact.query), events_of(absent.query)
+        if not left or len(right) != 1:
+            return None
+        query = f"{text_of_events(left)} with no {text_of_events(right)} after it"
+        return self._joint(fact, absent, query), _ONE
+
+    def never_after_joined(self, fact: Criterion, _: Chunk, no: Chunk, absent: Criterion, after: Chunk) -> Made | None:
+        return self.never_after(fact, no, absent, after)
+
+    def apart_later(self, first: Criterion, _: Chunk, second: Criterion, bound: Bounded, *__: Chunk) -> Made | None:
+        """``nephrectomy, then lung metastases more than 10 years later``."""
+        start = {">=": "at least", ">": "more than", "<=": "within", "<": "within"}.get(bound.operator, "")
+        return self._related(second, Relation((f"{start} {bound.amount} after",)), first) if start else None
+
+    def apart_later4(self, first: Criterion, later: Chunk, second: Criterion, bound: Bounded) -> Made | None:
+        return self.apart_later(first, later, second, bound)
+
+    def apart_between(self, bound: Bounded, _: Chunk, first: Criterion, __: Chunk, second: Criterion) -> Made | None:
+        """``more than 8 weeks between surgery and chemotherapy``: the second so long after the first."""
+        return self.apart_later(first, _, second, bound)
+
+    def switched(self, _: Chunk, first: Criterion, __: Chunk, second: Criterion) -> Made | None:
+        return self._related(first, Relation(("before",)), second)
+
+    def at_diagnosis(self, fact: Criterion, _: Chunk) -> Made | None:
+        """Near the first diagnosis of the one disease that the question names."""
+        disease = self._disease()
+        if fact.kind == "diagnosis" or disease is None:
+            return None
+        days = book.data("clauses")["house"]["days_at_diagnosis"]
+        first = self.picked(_first(disease), disease)
+        return None if first is None else self._related(fact, Relation((f"within {days} days of",)), first[0])
+
+    def at_diagnosis_before(self, day: Chunk, fact: Criterion) -> Made | None:
+        return self.at_diagnosis(fact, day)
+
+    def from_diagnosis(self, left: Criterion, relation: Relation, _: Chunk) -> Made | None:
+        """``within a year of diagnosis``: of the one disease that the question names."""
+        disease = self._disease()
+        first = None if disease is None else self.picked(_first(disease), disease)
+        return None if first is None else self._related(left, relation, first[0])
+
+    def _disease(self) -> Criterion | None:
+        found = [item for item in self.items if isinstance(item, Criterion) and item.kind == "diagnosis"]
+        if len(found) == 1:
+            return found[0]
+        named = [item for item in self.items if isinstance(item, Criterion) and item.sort == "disease"]
+        if len(named) == 1 and named[0].disease:
+            return replace(named[0], query=named[0].disease, kind="diagnosis")
+        return None
+
+    def _related(self, left: Criterion, relation: Relation, right: Criterion) -> Made | None:
+        lefts, rights = _in_time(left), _in_time(right)
+        if not lefts or not rights:
+            return None
+        if relation.ways == ("after",) and "prefix = yp" in left.query:
+            # Staging after therapy says itself that it came after.
+            return replace(left, beside=""), _ONE
+        if relation.only:
+            lefts = tuple([replace(one, pick=Pick("first")) for one in lefts])
+        if relation.of_begin and right.name != _BEGUN:
+            return None
+        if relation.at_time and "diagnosis" in (left.kind, right.kind):
+            days = book.data("clauses")["house"]["days_at_diagnosis"]
+            relation = Relation((f"within {days} days of",))
+            right = replace(right, name=_BEGUN)
+            rights = _in_time(right)
+        if "disease" in (left.sort, right.sort) and not relation.measured:
+            # "Chemo before lung cancer" is rarely said of the diagnosis, unless that is named as such.
+            pick = [one.pick for one in (*lefts, *rights)]
+            if all(one == Pick() for one in pick) and left.sort == "disease":
+                return None
+        lefts, rights = _dated(lefts), _dated(rights)
+        queries = [f"{text_of_events(lefts)} {way} {text_of_events(rights)}" for way in relation.ways]
+        return self._joint(left, right, either([f"({query})" for query in queries])), _ONE
+
+    def _joint(self, left: Criterion, right: Criterion, query: str) -> Criterion:
+        """What is said of two facts together is of the tumor where both are."""
+        sort = "patient" if "patient" in (left.sort, right.sort) else "treatment"
+        named = [one for one in (left, right) if one.kind == "diagnosis" and events_of(one.query)]
+        diseases = [text_of_events([replace(event, pick=Pick()) for event in events_of(one.query)]) for one in named]
+        # Two diseases are two tumors; one is the tumor of what stands beside it.
+        disease = diseases[0] if len(diseases) == 1 and sort == "treatment" else ""
+        if len(diseases) == 2:
+            sort = "patient"
+        return Criterion(sort, query, left.text, "timed", disease=disease)
+
+    # --- changing facts ---------------------------------------------------------------------------------------
+
+    def _changed(self, fact: Criterion, change: Callable[[Events], Events | None]) -> Made | None:
+        query = each(fact.query, change)
+        return None if query is None else (replace(fact, query=query, beside=""), _ONE)
+
+    def _attributed(self, fact: Criterion, attribute: str, value: str) -> Made | None:
+        def change(events: Events) -> Events | None:
+            if events.context != "present" or not _has(events, fact.kind, attribute):
+                return None
+            return with_condition(events, Is(attribute, (Name(value),)))
+
+        return self._changed(fact, change)
+
+    def _compared(self, fact: Criterion, attribute: str, count: Count) -> Made | None:
+        operator, bound = (">=", count.least) if count.most is None else ("<=", count.most)
+
+        def change(events: Events) -> Events | None:
+            if events.context != "present" or not _has(events, fact.kind, attribute):
+                return None
+            return with_condition(events, Compare(attribute, operator, float(bound)))
+
+        return self._changed(fact, change)
+
+
+def _in_time(fact: Criterion) -> tuple[Events, ...]:
+    """The facts that stand in time: of what began, the first."""
+    events = events_of(fact.query)
+    if fact.name != _BEGUN:
+        return tuple(
+            replace(one, moment="end")
+            if one.pick.how == "latest" and hasattr(one, "moment") and _lasts(one, fact.kind)
+            else one
+            for one in events
+        )
+    return tuple(replace(one, pick=Pick("first")) if one.pick == Pick() else one for one in events)
+
+
+def _dated(events: tuple[Events, ...]) -> tuple[Events, ...]:
+    """In time a diagnosis is the first of its kind."""
+    return tuple(
+        replace(one, pick=Pick("first")) if one.kind == "diagnosis" and one.pick == Pick() and one.window is None else one
+        for one in events
+    )
+
+
+def _first(like: Criterion) -> Chunk:
+    return Chunk("pick", "", like.start, like.start, "first")
+
+
+def _amount(number: str, unit: Chunk) -> Made | None:
+    if unit.value not in _UNITS or not number.replace(".", "", 1).isdigit():
+        return None
+    return Amount(number, _UNITS[unit.value]), _PART
+
+
+def _counted(operator: str, number: str) -> Made | None:
+    if not number.isdigit():
+        return None
+    amount = int(number)
+    bounds = {
+        ">=": (amount, None), ">": (amount + 1, None), "<=": (0, amount), "<": (0, amount - 1), "=": (amount, amount),
+    }  # fmt: skip
+    if operator not in bounds or amount > 999:
+        return None
+    return Count(*bounds[operator]), _PART
+
+
+def _has(events: Events, kind: str, attribute: str) -> bool:
+    """Whether such an event can have the attribute."""
+    kinds = [events.kind] if events.kind is not None else [kind] if kind in KIND_TABLE else ["surgery", "procedure"]
+    return all(one in KIND_TABLE and attribute in KIND_TABLE[one].attributes for one in kinds)
+
+
+def _names(condition: Any, attribute: str) -> bool:
+    """Whether the condition is about the attribute already."""
+    return condition is not None and any(
+        getattr(node, "attribute", "") == attribute for node in nodes_in(condition)
+    )
+
+
+def _is_positive(value: Chunk) -> bool:
+    return any(one in ("positive", "result_positive") for one in value.ids)
+
+
+def _lasts(events: Events, kind: str) -> bool:
+    """Whether such an event goes on for a time."""
+    return "course" in KIND_TABLE[events.kind].traits if events.kind else False
+
+
+def _age(operator: str, number: str) -> Made | None:
+    if operator not in ("<", "<=", ">", ">=", "=") or not number.isdigit():
+        return None
+    return Age(f"{operator} {number}"), _PART
