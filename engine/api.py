@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from .answers.journey import Timeline
     from .asking import Answer
+    from .dialogue import Dialogue
     from .difference.changes import Difference
 
 
@@ -250,6 +251,8 @@ class OpenKb:
         question: str,
         translator: str = "rules",
         *,
+        definitions: Iterable[str | os.PathLike[str]] | tuple[nodes.Definition, ...] = (),
+        settled: Mapping[tuple[str, ...], int] | None = None,
         seconds: float | None = SECONDS,
         cancel: threading.Event | None = None,
     ) -> Answer:
@@ -258,15 +261,34 @@ class OpenKb:
         Never a guess: a question that is not wholly read is declined, one with several readings gives them all.
         ``translator`` "llm" also asks the chat model that the environment names (docs/guide/llm.md), and the two
         readings are held against each other; with "rules" nothing leaves the machine. UsageError for any other.
+        ``definitions``: files of ``let … be …;`` lines, whose names are words that questions may use (*elderly*), also
+        where they would be too vague; or such definitions. ``settled``: choices made before, as a :meth:`dialogue` keeps.
         ``seconds`` and ``cancel`` as for :meth:`find`: of the translation, and of each evaluation.
         """
         expect("question", question, str, "a question in plain English, as text")
         # Imported when asked for: answering a query does not need it.
+        from ..query_lang.english.translate import House
         from .asking import Answer, translated
 
+        house = House(self._house(definitions), settled or {})
         allowed = Allowance(seconds, cancel)
         with allowed.running():
-            return Answer(self._store, translated(self._store, question, translator), allowed)
+            return Answer(self._store, translated(self._store, question, translator, house), allowed)
+
+    def dialogue(self, definitions: Iterable[str | os.PathLike[str]] = ()) -> Dialogue:
+        """A dialogue in plain English: questions that go on from each other (*only those under 50*), and readings that are
+        chosen once. ``definitions`` as for :meth:`ask`."""
+        from .dialogue import Dialogue
+
+        return Dialogue(self, self._house(definitions))
+
+    def _house(
+        self, definitions: Iterable[str | os.PathLike[str]] | tuple[nodes.Definition, ...]
+    ) -> tuple[nodes.Definition, ...]:
+        given = tuple(definitions)
+        if all(isinstance(one, nodes.Definition) for one in given):
+            return given  # type: ignore[return-value]
+        return read_definitions(paths_of("definitions", given, "a file of definitions"))
 
     def find_sql(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from ..kb.errors import UsageError
 from ..kb.skin.notebook import small_table
 from ..kb.skin.terminal import counted, print_csv, print_lines, print_table, print_text
 from ..kb.storage.reader import KnowledgeBase
-from ..query_lang.english.translate import Reading, Translation, translate
+from ..query_lang.english.translate import House, Reading, Translation, translate
 from .answers.read_as import ReadAs, question_read_as
 from .cohort import UNHURRIED, Cohort
 from .tables import WorldName, cohort_payload, csv_rows, print_cohort
@@ -24,13 +24,14 @@ TRANSLATORS: Final = ("rules", "llm")
 TELLING: Final = 3
 
 
-def translated(kb: KnowledgeBase, question: str, translator: str) -> Translation:
-    """What ``translator`` makes of a question. UsageError if there is none, or no model is set up."""
+def translated(kb: KnowledgeBase, question: str, translator: str, house: House | None = None) -> Translation:
+    """What ``translator`` makes of a question, with what a house has settled. UsageError if there is none, or no model is
+    set up."""
     if translator not in TRANSLATORS:
         raise UsageError(
             f"there is no translator '{translator}'. Hint: the translators are {' and '.join(TRANSLATORS)}"
         )
-    rules = translate(question, kb.concepts, kb.scales)
+    rules = translate(question, kb.concepts, kb.scales, house or House())
     if translator == "rules":
         return rules
     # Imported when asked for: nothing that could reach a network is loaded otherwise.
@@ -81,6 +82,10 @@ class Answer:
 
     def __iter__(self) -> Iterator[str]:
         return iter(()) if self.cohort is None else iter(self.cohort)
+
+    def read_so(self, translation: Translation) -> Answer:
+        """The answer to the same question, read as ``translation``."""
+        return Answer(self._kb, translation, self._allowed)
 
     @property
     def abstained(self) -> bool:
@@ -163,6 +168,22 @@ def print_answer(answer: Answer, payload: dict[str, Any], limit: int | None) -> 
         if difference.patients:
             more = f" of {difference.count}" if difference.count > len(difference.patients) else ""
             print_table((f"only in reading {number}{more}",), [(patient,) for patient in difference.patients])
+
+
+def tell_readings(answer: Answer) -> None:
+    """The readings with patients that tell them apart, on standard error: the answer itself is still to come."""
+    for number, (reading, difference) in enumerate(zip(answer.translation.readings, answer.differences, strict=True), 1):
+        only = f" (only in this one: {', '.join(difference.patients)})" if difference.patients else ""
+        print(f"{number}. {reading.says}{only}", file=sys.stderr)
+
+
+def chosen(answer: Answer, number: str) -> Answer:
+    """The answer to the reading of this number, from 1. UsageError for any other text."""
+    readings = answer.translation.readings
+    if not number.isdigit() or not 1 <= int(number) <= len(readings):
+        raise UsageError(f"'{number[:20]}' is no reading. Hint: a number from 1 to {len(readings)}")
+    reading = readings[int(number) - 1]
+    return answer.read_so(replace(answer.translation, readings=(reading,), reason="", confidence=1.0))
 
 
 def print_rows_of(answer: Answer, payload: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -37,6 +37,9 @@ from .options import (
     query_text,
 )
 
+
+if TYPE_CHECKING:
+    from ..asking import Answer
 
 def info(kb: KbArgument, output: NoRowsOption = Format.TABLE, out: OutOption = None) -> None:
     """Tell what a knowledge base holds, and that every note that came in is accounted for."""
@@ -125,6 +128,13 @@ def ask(
     world: Annotated[WorldName, typer.Option(help="Which answer the patients are listed of.")] = WorldName.BELIEVED,
     output: FormatOption = Format.TABLE,
     limit: Annotated[int | None, typer.Option(min=0, help="List at most so many patients (a table: 20).")] = None,
+    definitions: Annotated[
+        list[Path] | None,
+        typer.Option("--definitions", metavar="FILE", help="What words mean here (let elderly be …); may be repeated."),
+    ] = None,
+    clarify: Annotated[
+        bool, typer.Option("--clarify", help="Ask which of several readings is meant, and answer that one.")
+    ] = False,
     llm: Annotated[
         bool, typer.Option("--llm", help="Also ask the chat model that the environment names (docs/guide/llm.md).")
     ] = False,
@@ -134,7 +144,11 @@ def ask(
     from ..api import open as open_kb
     from ..asking import print_answer, print_rows_of
 
-    found = open_kb(kb).ask(query_text(question), translator="llm" if llm else "rules")
+    found = open_kb(kb).ask(
+        query_text(question), translator="llm" if llm else "rules", definitions=definitions or ()
+    )
+    if clarify and len(found.translation.readings) > 1:
+        found = _clarified(found)
     payload = found.to_dict(world, _shown(limit, output, out))
     answer(
         payload,
@@ -145,6 +159,15 @@ def ask(
     )
     if found.cohort is None:
         raise typer.Exit(DECLINED)
+
+
+def _clarified(found: Answer) -> Answer:
+    """The answer to the reading that is chosen: shown on standard error, its number read from standard input."""
+    from ..asking import chosen, tell_readings
+
+    tell_readings(found)
+    line = typer.prompt("Which of them", err=True, default="", show_default=False)
+    return chosen(found, line.strip())
 
 
 def _shown(limit: int | None, output: Format, out: Path | None) -> int | None:

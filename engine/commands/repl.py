@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from ..api import OpenKb
     from ..cohort import Cohort
+    from ..dialogue import Dialogue
 
 PROMPT: Final = "cohortium> "
 #: A concept name is completed from its first words on; longer tails of the line are not looked up.
@@ -118,6 +119,7 @@ class Conversation:
         self.world = WorldName.BELIEVED
         self.limit = 10
         self.last: Cohort | None = None
+        self._dialogue: Dialogue | None = None
         self.commands: dict[str, tuple[Callable[[str], None], str]] = {
             ":explain": (self._explain, ":explain PATIENT   why the patient is in the last cohort, or how far not"),
             ":why-not": (
@@ -190,9 +192,16 @@ class Conversation:
         print_notes(cohort.findings())
 
     def _question(self, text: str) -> None:
+        from ...query_lang.english.follow_up import follow_up
         from ..asking import print_answer
 
-        found = self.kb.ask(text)
+        said = follow_up(text)
+        if said is not None and said.how == "why_not":
+            self._why_not(said.rest)
+            return
+        if self._dialogue is None:
+            self._dialogue = self.kb.dialogue()
+        found = self._dialogue.ask(text)
         if found.cohort is not None:
             self.last = found.cohort
         print_answer(found, found.to_dict(self.world, self.limit), self.limit)

@@ -8,7 +8,7 @@ and not the order of words alone.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +16,10 @@ from typing import Any, Final
 _GRAMMAR: Final = Path(__file__).with_name("clauses.grammar")
 #: The most readings of one stretch that are kept; questions that have more are not told apart by words alone.
 _MOST_EDGES: Final = 12
+#: The type of words that only lead over from one part to the next.
+SOFT: Final = "soft"
+_MOST_PASSED: Final = 3
+_PASSING: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +92,8 @@ class Chart:
             self.edges[start].append(edge)
             for kind in edge.types:
                 for number, rule in _by_first().get(kind, ()):
-                    for parts in self._matches(rule.parts, 1, edge.end, (edge,)):
-                        made = self._made(number, rule, parts)
+                    for parts, passed in self._matches(rule.parts, 1, edge.end, (edge,), 0):
+                        made = self._made(number, rule, parts, passed)
                         if made is None:
                             continue
                         key = (made.end, made.types, str(made.worth))
@@ -100,19 +104,23 @@ class Chart:
                         seen[made.end, made.types] = held + 1
                         waiting.append(made)
 
-    def _matches(self, parts: tuple[str, ...], at: int, place: int, held: tuple[Edge, ...]) -> list[tuple[Edge, ...]]:
+    def _matches(
+        self, parts: tuple[str, ...], at: int, place: int, held: tuple[Edge, ...], passed: int
+    ) -> Iterator[tuple[tuple[Edge, ...], int]]:
+        """The ways in which the parts from ``at`` on stand from ``place`` on, and how many words were passed over: those
+        of the type ``soft`` may stand between any two parts."""
         if at == len(parts):
-            return [held]
+            yield held, passed
+            return
         if place >= self._count:
-            return []
-        return [
-            found
-            for edge in self.edges[place]
-            if parts[at] in edge.types
-            for found in self._matches(parts, at + 1, edge.end, (*held, edge))
-        ]
+            return
+        for edge in self.edges[place]:
+            if parts[at] in edge.types:
+                yield from self._matches(parts, at + 1, edge.end, (*held, edge), passed)
+            elif SOFT in edge.types and passed < _MOST_PASSED:
+                yield from self._matches(parts, at, edge.end, held, passed + 1)
 
-    def _made(self, number: int, rule: Rule, parts: tuple[Edge, ...]) -> Edge | None:
+    def _made(self, number: int, rule: Rule, parts: tuple[Edge, ...], passed: int) -> Edge | None:
         made = self._actions[rule.action](*[one.worth for one in parts])
         if made is None:
             return None
@@ -122,7 +130,7 @@ class Chart:
             parts[-1].end,
             self._types_of(rule.made, worth),
             worth,
-            cost,
+            cost + _PASSING * passed,
             number,
         )
 

@@ -69,6 +69,8 @@ class Criterion:
     plural: bool = False
     condition: bool = False
     name: str = ""
+    #: Of facts in order, the one that comes last.
+    last: str = ""
     #: What it can ask for, where that is open: one of these stands for ``query`` in each reading.
     readings: tuple[str, ...] = ()
     #: What a molecular noun phrase said, so that phrases of one kind can be joined.

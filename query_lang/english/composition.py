@@ -7,6 +7,7 @@ together: a treatment has an intent, a patient's age has none.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -16,8 +17,8 @@ from ...kb.ontology.concepts import ConceptTable
 from ..nodes import Compare, Events, Is, Name, Pick
 from ..render import name_text
 from . import book
-from .chart import Action, Chart, Edge
-from .chunks import Chunk, Criterion, Item
+from .chart import SOFT, Action, Chart, Edge
+from .chunks import Chunk, Criterion, Item, Unclear
 from .events import each, events_of, text_of_events, with_condition
 from .terms import concept, either
 from ..tree import nodes_in
@@ -29,10 +30,13 @@ _ONE: Final = 1.0
 _PART: Final = 10.0
 #: Alternatives pay only inside of something larger: a list of its own is read later, with all that it may share.
 _ALTERNATIVE: Final = 1.2
+#: What is said of a fact is said of each of so many alternatives; what has more ways to be told is no single fact.
+_MOST_ALTERNATIVES: Final = 3
 _UNSURE: Final = 4.0
 #: The name of a treatment of which the question says that it began.
 _BEGUN: Final = "begun"
 _UNITS: Final = {"day": "days", "week": "weeks", "month": "months", "year": "years"}
+_SOFT: Final = frozenset({"with", "treat", "both"})
 _SIGNS: Final = frozenset({"<", "<=", ">", ">=", "="})
 _TREATED: Final = frozenset(TREATMENTS)
 #: The kinds of what a patient suffers, of which a treatment may be the cause.
@@ -83,6 +87,8 @@ class Count:
 
     least: int
     most: int | None = None
+    #: A number without a sign: as many, or as many or more.
+    bare: bool = False
 
     def words(self) -> tuple[str, ...]:
         """Its bounds in words of the query language."""
@@ -150,6 +156,17 @@ def composed(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
     return found
 
 
+def check_words_of_people(chunks: Sequence[Chunk]) -> None:
+    """Unclear where a word points at a thing that is not named (``who got it before``), or at one of the patients."""
+    people, things = (frozenset(book.data("clauses")["house"][name].split()) for name in ("people", "things"))
+    for chunk, after in itertools.pairwise(chunks):
+        if chunk.type == "pick" and after.type == "skip" and set(after.text.lower().split()) & people:
+            raise Unclear(f"'{chunk.text} {after.text}': which of the patients is not a question for a cohort", (chunk.text,))
+        taken = chunk.is_join("treat") or chunk.type in ("begin", "stop", "finish")
+        if taken and after.type == "skip" and after.text.lower() in things:
+            raise Unclear(f"what '{after.text}' is", (after.text,))
+
+
 def framed(chunks: Sequence[Chunk]) -> list[Chunk]:
     """Words that carry something in some places only, as words that carry nothing in the others: ``diagnosis`` after a
     word of time is a day, ``primary`` beside a disease or an operation says nothing of its own."""
@@ -187,7 +204,8 @@ def _terminal(item: Item) -> frozenset[str]:
     if isinstance(item, Criterion):
         return _types("fact", item)
     if item.type == "join":
-        return frozenset({item.value, f'"{item.text.lower()}"'} if item.value == "with" else {item.value, "join"})
+        soft = {SOFT} if item.value in _SOFT else set()
+        return frozenset({item.value, f'"{item.text.lower()}"', *soft})
     if item.type == "order":
         return frozenset({item.value if item.value in ("within", "then", "during") else "order", "timed"})
     if item.type == "unit" and item.value not in _UNITS:
@@ -322,6 +340,9 @@ class Composer:
     def stopped_after(self, fact: Criterion, stop: Chunk) -> Made | None:
         return self.stopped(stop, fact)
 
+    def stopped_early(self, stop: Chunk, fact: Criterion, early: Criterion) -> Made | None:
+        return self.stopped(stop, fact) if early.text.lower() == "early" else None
+
     def because(self, fact: Criterion, reason: Chunk) -> Made | None:
         return self._attributed(fact, "reason", reason.value)
 
@@ -348,15 +369,9 @@ class Composer:
     def dosed_after(self, fact: Criterion, dose: Chunk) -> Made | None:
         return self.dosed(dose, fact)
 
-    def dosed_after3(self, fact: Criterion, _: Chunk, dose: Chunk) -> Made | None:
-        return self.dosed(dose, fact)
-
     def first_treated(self, pick: Chunk, _: Chunk, fact: Criterion) -> Made | None:
         """``first treated with X``: X in the first line."""
         return self.line(Chunk("line", pick.text, pick.start, pick.end, "1"), fact) if pick.value == "first" else None
-
-    def line_as(self, _: Chunk, line: Chunk) -> Made | None:
-        return line, _PART
 
     def line_treat(self, line: Chunk, _: Chunk) -> Made | None:
         return line, _PART
@@ -364,7 +379,9 @@ class Composer:
     # --- where, and how much ----------------------------------------------------------------------------------
 
     def sites(self, site: Chunk) -> Made | None:
-        return (Sites(site.ids[:1]), _PART) if len(site.ids) == 1 else None
+        # "T7" is a vertebra, and looks like a category.
+        plain = len(site.ids) == 1 and not any(letter.isdigit() for letter in site.text)
+        return (Sites(site.ids[:1]), _PART) if plain else None
 
     def sites_or(self, sites: Sites, _: Chunk, site: Chunk) -> Made | None:
         return (Sites((*sites.ids, *site.ids)), _PART) if len(site.ids) == 1 else None
@@ -486,9 +503,6 @@ class Composer:
         query = text_of_events((*events_of(one.query), *events_of(other.query)))
         return replace(one, query=query, ids=(), plural=True), _ALTERNATIVE * (str(query).count(" or ") + 1)
 
-    def begun_with(self, begin: Chunk, _: Chunk, fact: Criterion) -> Made | None:
-        return self.begun(begin, fact)
-
     def finished(self, _: Chunk, fact: Criterion) -> Made | None:
         """The end of a treatment; of several courses, of the last."""
 
@@ -536,12 +550,9 @@ class Composer:
     def line_after(self, fact: Criterion, line: Chunk) -> Made | None:
         return self.line(line, fact)
 
-    def line_after3(self, fact: Criterion, _: Chunk, line: Chunk) -> Made | None:
-        return self.line(line, fact)
-
     def lines(self, count: Count, told: Chunk) -> Made | None:
-        query = f"medication 'systemic therapy' in {count.words()[0]} lines"
-        return Criterion("treatment", query, told.text, "counted"), _ONE
+        systemic = Criterion("treatment", "medication 'systemic therapy'", told.text, "medication")
+        return self._times(systemic, count, "in", "lines")
 
     def lines_before(self, count: Count, _: Chunk, order: Chunk, fact: Criterion) -> Made | None:
         """``at least 2 lines before osimertinib``: it was first given in the third, or later."""
@@ -585,9 +596,6 @@ class Composer:
     def in_context(self, context: Chunk, fact: Criterion) -> Made | None:
         return self._of_context(fact, context.value)
 
-    def in_context3(self, context: Chunk, _: Chunk, fact: Criterion) -> Made | None:
-        return self._of_context(fact, context.value)
-
     def in_context_after(self, fact: Criterion, context: Chunk) -> Made | None:
         """``brain mets suspected``; what follows it may be what is meant, which costs less."""
         made = self._of_context(fact, context.value)
@@ -612,9 +620,6 @@ class Composer:
     def ruled_out_later(self, fact: Criterion, _: Chunk, out: Chunk) -> Made | None:
         return self.ruled_out(fact, out)
 
-    def ruled_out_later4(self, fact: Criterion, _: Chunk, __: Chunk, out: Chunk) -> Made | None:
-        return self.ruled_out(fact, out)
-
     def not_done(self, fact: Criterion, _: Chunk) -> Made | None:
         """``… was planned but never done``: what was planned, and not there."""
         events = events_of(fact.query)
@@ -626,7 +631,7 @@ class Composer:
 
     def _of_context(self, fact: Criterion, context: str) -> Made | None:
         events = events_of(fact.query)
-        if not events or any(one.context != "present" for one in events):
+        if not events or len(events) > _MOST_ALTERNATIVES or any(one.context != "present" for one in events):
             return None
         sort = "treatment" if fact.sort == "treatment" else "patient"
         query = either([f"{context} {text_of_events([one])}" for one in events])
@@ -732,14 +737,8 @@ class Composer:
     def kin_or(self, one: Kin, _: Chunk, other: Kin) -> Made | None:
         return Kin((*one.names, *other.names)), _PART
 
-    def kin_with(self, kin: Kin, _: Chunk, disease: Criterion) -> Made | None:
-        return self._family(kin, disease)
-
     def kin_had(self, kin: Kin, disease: Criterion) -> Made | None:
         return self._family(kin, disease)
-
-    def kin_with_aged(self, kin: Kin, _: Chunk, disease: Criterion, age: Age) -> Made | None:
-        return self._family(kin, disease, age)
 
     def kin_had_aged(self, kin: Kin, disease: Criterion, age: Age) -> Made | None:
         return self._family(kin, disease, age)
@@ -780,8 +779,9 @@ class Composer:
         return _counted("=", number.text) if exactly.value == "exactly" else None
 
     def count_bare(self, number: Chunk) -> Made | None:
-        """``two recurrences``: as many, or more."""
-        return _counted(">=", number.text)
+        """``two recurrences``: as many, or as many or more."""
+        made = _counted(">=", number.text)
+        return None if made is None else (replace(made[0], bare=True), made[1])
 
     def often(self, count: Count, _: Chunk) -> Made | None:
         return Often(count), _PART
@@ -799,9 +799,6 @@ class Composer:
 
     def counted(self, fact: Criterion, often: Often) -> Made | None:
         return self._times(fact, often.count, "on", "days")
-
-    def counted_on(self, fact: Criterion, _: Chunk, often: Often) -> Made | None:
-        return self.counted(fact, often)
 
     def counted_before(self, count: Count, fact: Criterion) -> Made | None:
         """``two or more biopsies``; of drugs and their classes, as many of them."""
@@ -852,21 +849,19 @@ class Composer:
             return None
         query = text_of_events(events)
         parts = [f"{query} {begin} {words} {end}" for words in count.words()]
-        return replace(fact, query=parts[0], ids=(), kind="counted"), _ONE
+        made = replace(fact, query=parts[0], ids=(), kind="counted")
+        if count.bare:
+            # "Two recurrences": two or more, or no more than two.
+            made = replace(made, readings=(parts[0], f"{query} {begin} exactly {count.least} {end}"))
+        return made, _ONE
 
     # --- two facts --------------------------------------------------------------------------------------------
 
     def related(self, left: Criterion, relation: Relation, right: Criterion) -> Made | None:
         return self._related(left, relation, right)
 
-    def related_soft(self, left: Criterion, relation: Relation, _: Chunk, right: Criterion) -> Made | None:
-        return self._related(left, relation, right)
-
     def related_soft_left(self, left: Criterion, _: Chunk, relation: Relation, right: Criterion) -> Made | None:
         return self._related(left, relation, right)
-
-    def later_joined5(self, first: Criterion, _: Chunk, later: Chunk, __: Chunk, second: Criterion) -> Made | None:
-        return self.later(first, later, second)
 
     def rel_between_signed(self, _: Chunk, amount: Amount, order: Chunk) -> Made | None:
         return self.rel_between(amount, order)
@@ -886,11 +881,26 @@ class Composer:
     def related_before(self, relation: Relation, right: Criterion, _: Chunk, left: Criterion) -> Made | None:
         return self._related(left, relation, right)
 
+    def word(self, word: Chunk) -> Made | None:
+        return word, _PART
+
+    def word_last(self, *words: Chunk) -> Made | None:
+        return words[-1], _PART
+
     def later(self, first: Criterion, _: Chunk, second: Criterion) -> Made | None:
         return self._related(first, Relation(("before",)), second)
 
-    def later_joined(self, first: Criterion, _: Chunk, later: Chunk, second: Criterion) -> Made | None:
+    def later_last(self, first: Criterion, second: Criterion, later: Chunk) -> Made | None:
         return self.later(first, later, second)
+
+    def gene_result_of(self, adjective: Chunk, gene: Chunk, value: Chunk) -> Made | None:
+        """``germline BRCA negative``."""
+        made = self.gene_result(gene, value) if adjective.value in ("germline", "somatic") else None
+        if made is None:
+            return None
+        named = concept(gene.ids[0])
+        query = f"(no evidence of variant {named} or biomarker {named} = negative or biomarker {named} = 'wild type')"
+        return replace(made[0], query=query), _ONE
 
     def later_after(self, first: Criterion, _: Chunk, second: Criterion, later: Chunk) -> Made | None:
         return self.later(first, later, second)
@@ -949,6 +959,8 @@ class Composer:
 
     def _related(self, left: Criterion, relation: Relation, right: Criterion) -> Made | None:
         lefts, rights = _in_time(left), _in_time(right)
+        if left.last and rights and relation.ways == ("before",):
+            return self._chained(left, right)
         if not lefts or not rights:
             return None
         if relation.ways == ("after",) and "prefix = yp" in left.query:
@@ -966,11 +978,23 @@ class Composer:
         if "disease" in (left.sort, right.sort) and not relation.measured:
             # "Chemo before lung cancer" is rarely said of the diagnosis, unless that is named as such.
             pick = [one.pick for one in (*lefts, *rights)]
-            if all(one == Pick() for one in pick) and left.sort == "disease":
+            if all(one == Pick() for one in pick) and left.sort == "disease" and right.sort not in ("disease", "patient"):
                 return None
         lefts, rights = _dated(lefts), _dated(rights)
         queries = [f"{text_of_events(lefts)} {way} {text_of_events(rights)}" for way in relation.ways]
-        return self._joint(left, right, either([f"({query})" for query in queries])), _ONE
+        made = self._joint(left, right, either([f"({query})" for query in queries]))
+        begins = [way.rpartition(" ")[2] for way in relation.ways]
+        if left.kind == "diagnosis" and "after" in begins or right.kind == "diagnosis" and "before" in begins:
+            # What came before a tumor was found is not of that tumor.
+            made = replace(made, disease="", sort="patient")
+        last = rights if all(way.endswith("before") for way in relation.ways) else lefts
+        return replace(made, last=text_of_events(last)), _ONE
+
+    def _chained(self, left: Criterion, right: Criterion) -> Made | None:
+        """``A after B and later C``: C also follows what came last before it."""
+        rights = text_of_events(_dated(_in_time(right)))
+        made = self._joint(left, right, f"({left.query} and ({left.last} before {rights}))")
+        return replace(made, last=rights, disease=left.disease), _ONE
 
     def _joint(self, left: Criterion, right: Criterion, query: str) -> Criterion:
         """What is said of two facts together is of the tumor where both are."""

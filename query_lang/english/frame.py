@@ -84,7 +84,7 @@ def basis_first(items: Sequence[Item]) -> list[Item]:
 
 def no_order(item: Item) -> Item:
     """A word of order beside a condition carries nothing."""
-    if isinstance(item, Chunk) and item.type == "later" and item.text.lower() == "then":
+    if isinstance(item, Chunk) and item.type == "next" and item.text.lower() == "then":
         return Chunk("skip", item.text, item.start, item.end)
     return item
 

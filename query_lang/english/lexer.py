@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -21,6 +21,7 @@ from .senses import stands_for, words_beside
 from .terms import value
 from .wording import Token, key_of, word_key
 
+_NO_ENTRIES: Final[Mapping[str, book.Entry]] = {}
 _MOST_TOKENS: Final = 18
 _LONGEST_NAME: Final = 9
 _MOST_RESPELLINGS: Final = 12
@@ -57,15 +58,18 @@ _COST: Final = {"unread": 40.0, "skip": 1.0, "join": 1.0, "condition": 1.0}
 _TINY: Final = 0.001
 
 
-def chunks_of(text: str, tokens: Sequence[Token], concepts: ConceptTable) -> list[Chunk]:
-    """The chunks of a question; tokens that nothing explains are chunks of the type ``unread``."""
+def chunks_of(
+    text: str, tokens: Sequence[Token], concepts: ConceptTable, own: Mapping[str, book.Entry] = _NO_ENTRIES
+) -> list[Chunk]:
+    """The chunks of a question; tokens that nothing explains are chunks of the type ``unread``. ``own`` are phrases that go
+    before those of the book."""
     count = len(tokens)
     best: list[tuple[float, int, Chunk | None]] = [(float("inf"), count, None) for _ in range(count)]
     best.append((0.0, count, None))
     for start in range(count - 1, -1, -1):
         for end in range(start + 1, min(count, start + _MOST_TOKENS) + 1):
             span = tuple(tokens[start:end])
-            chunk = _chunk(span, text, concepts)
+            chunk = _chunk(span, text, concepts, own)
             if chunk is None:
                 continue
             # Long chunks first: of two readings with as many chunks, the one that begins with more.
@@ -81,7 +85,9 @@ def chunks_of(text: str, tokens: Sequence[Token], concepts: ConceptTable) -> lis
     return found
 
 
-def _chunk(span: tuple[Token, ...], text: str, concepts: ConceptTable) -> Chunk | None:
+def _chunk(
+    span: tuple[Token, ...], text: str, concepts: ConceptTable, own: Mapping[str, book.Entry]
+) -> Chunk | None:
     first, last = span[0], span[-1]
     shown = text_of(span, text)
     place = (shown, first.start, last.end)
@@ -93,7 +99,8 @@ def _chunk(span: tuple[Token, ...], text: str, concepts: ConceptTable) -> Chunk 
         ) else Chunk("skip" if first.text in "\"'.*" else "unread", *place)  # fmt: skip
     if _is_unit(shown, text, first.start):
         return Chunk("unit", *place, unit_named(shown) or "")
-    entry = book.entries().get(key_of(span)) if len(span) <= book.longest() + 4 else None
+    key = key_of(span)
+    entry = own.get(key) or (book.entries().get(key) if len(span) <= book.longest() + 4 else None)
     if entry is not None and not (len(span) == 1 and _is_gene_symbol(first, text, concepts)):
         return Chunk(entry.type, *place, entry.value, data=entry.data)
     found = _pattern(span, place) or gene_list(span, place, concepts)

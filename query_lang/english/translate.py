@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ...kb.ontology.concepts import ConceptTable
@@ -12,15 +12,15 @@ from ...kb.ontology.scales import Scales
 from ..errors import QueryError
 from ..lint.atoms import Atoms
 from ..lint.linter import lint_resolved
-from ..nodes import Query
+from ..nodes import Definition, Query
 from ..read_back.query import read_back
-from ..render import render
+from ..render import name_text, render
 from ..resolution.resolve import resolve_text
 from ..terms import definitions_in
 from . import book
-from .choice import Chooser
+from .choice import Chooser, Choices
 from .chunks import Chunk, Criterion, Item, Unclear
-from .composition import composed, framed
+from .composition import check_words_of_people, composed, framed
 from .facts import combinations, markers, metastases, phrases, positives, settle, sexes
 from .features import features, known
 from .frame import asserted, check_frame, excluded_before, shouts
@@ -33,7 +33,7 @@ from .sentence import Parser
 from .spelling import corrected
 from .staging import staging
 from .whole import whole
-from .wording import one_form, tokens_of
+from .wording import one_form, phrase_key, tokens_of
 
 _LONGEST_QUESTION: Final = 4_000
 _MOST_READINGS: Final = 4
@@ -49,6 +49,8 @@ class Reading:
     query: Query
     text: str
     says: str
+    #: The choices that make it this reading and no other.
+    choices: Choices = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +110,30 @@ class Translation:
         }
 
 
-def translate(text: str, concepts: ConceptTable, scales: Scales) -> Translation:
-    """What ``text`` asks. Never raises for what a user writes: a question that cannot be read is declined."""
+@dataclass(frozen=True, slots=True)
+class House:
+    """What a site has settled for its questions: words that it defines, and choices that were made before."""
+
+    definitions: tuple[Definition, ...] = ()
+    settled: Choices = field(default_factory=dict)
+
+    @property
+    def entries(self) -> dict[str, book.Entry]:
+        """The words of the definitions, as phrases that stand for them."""
+        return {
+            phrase_key(one.name): book.Entry("phrase", "patient", {"query": name_text(one.name)})
+            for one in self.definitions
+        }
+
+
+_NO_HOUSE: Final = House()
+
+
+def translate(text: str, concepts: ConceptTable, scales: Scales, house: House = _NO_HOUSE) -> Translation:
+    """What ``text`` asks. Never raises for what a user writes: a question that cannot be read is declined.
+
+    Words that ``house`` defines mean what is defined, also where they would be too vague.
+    """
     if not text.strip():
         return Translation(text, reason="the question is empty")
     if len(text) > _LONGEST_QUESTION:
@@ -119,7 +143,7 @@ def translate(text: str, concepts: ConceptTable, scales: Scales) -> Translation:
     plain = one_form(text)
     plain, changes = corrected(plain, concepts)
     try:
-        readings = _readings(plain, concepts, scales)
+        readings = _readings(plain, concepts, scales, house)
     except Unclear as unclear:
         return Translation(text, (), unclear.words, changes, str(unclear), unknown=unclear.unknown)
     return Translation(text, readings, (), changes, _reason(readings), _confidence(readings, changes))
@@ -134,19 +158,19 @@ def _confidence(readings: Sequence[Reading], changes: Sequence[tuple[str, str]])
     return round(max(0.5, 0.95 ** len(changes)) / max(1, len(readings)), 3)
 
 
-def _readings(text: str, concepts: ConceptTable, scales: Scales) -> tuple[Reading, ...]:
-    chunks = chunks_of(text, tokens_of(text), concepts)
+def _readings(text: str, concepts: ConceptTable, scales: Scales, house: House) -> tuple[Reading, ...]:
+    chunks = chunks_of(text, tokens_of(text), concepts, house.entries)
     chunks = meant(chunks, text, concepts)
     check_short(chunks, text, concepts)
     items = _items(chunks, concepts)
     waiting: list[tuple[int, ...]] = [()]
     found: dict[str, Reading] = {}
     while waiting:
-        chooser = Chooser(waiting.pop(0))
+        chooser = Chooser(waiting.pop(0), house.settled)
         read = [_chosen(item, chooser) for item in items]
         query = whole(Parser(read, concepts, chooser).read(), concepts)
         waiting += chooser.others()
-        reading = _reading(query, concepts, scales)
+        reading = replace(_reading(query, concepts, scales, house), choices=dict(chooser.taken))
         found.setdefault(reading.text, reading)
         if len(found) > _MOST_READINGS:
             raise Unclear("the question can be read in too many ways; use brackets, or ask in parts")
@@ -163,7 +187,7 @@ def _chosen(item: Item, chooser: Chooser) -> Item:
 def _items(chunks: Sequence[Chunk], concepts: ConceptTable) -> list[Item]:
     """Chunks to criteria and joining words; Unclear if a word that means something is left over."""
     _check_question(chunks)
-    chunks = framed(asserted(excluded_before(chunks)))
+    chunks = framed(asserted(excluded_before(_grown_up(chunks))))
     items: list[Item] = phrases(metastases(list(chunks), concepts), concepts)
     for step in STEPS:
         items = step(items, concepts)
@@ -205,15 +229,21 @@ def _check_question(chunks: Sequence[Chunk]) -> None:
     _check_alternatives(chunks)
     check_frame(chunks)
     check_guards(chunks)
+    check_words_of_people(chunks)
+    vague = [chunk for chunk in _grown_up(chunks) if chunk.type == "vague"]
+    if vague:
+        raise Unclear(f"'{vague[0].text}' is too vague: {vague[0].value}", tuple(chunk.text for chunk in vague))
+
+
+def _grown_up(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """``adults over 70``: beside an age, words for people of an age carry nothing."""
     aged = any(chunk.type in ("age", "age_sign", "age_after") for chunk in chunks) or any(
         chunk.type == "comparison" and after.type == "number" for chunk, after in itertools.pairwise(chunks)
     )
-    grown = book.listed("grown")
-    vague = [
-        chunk for chunk in chunks if chunk.type == "vague" and not (aged and chunk.text.lower() in grown)
+    return [
+        replace(chunk, type="skip") if aged and chunk.type == "vague" and chunk.text.lower() in book.listed("grown") else chunk
+        for chunk in chunks
     ]
-    if vague:
-        raise Unclear(f"'{vague[0].text}' is too vague: {vague[0].value}", tuple(chunk.text for chunk in vague))
 
 
 def _check_alternatives(chunks: Sequence[Chunk]) -> None:
@@ -254,9 +284,10 @@ def _check_read(items: Sequence[Item]) -> None:
     )
 
 
-def _reading(query: str, concepts: ConceptTable, scales: Scales) -> Reading:
+def _reading(query: str, concepts: ConceptTable, scales: Scales, house: House) -> Reading:
+    own = house.definitions if any(name_text(one.name) in query for one in house.definitions) else ()
     try:
-        resolved = resolve_text(query, concepts, scales, definitions=definitions_in(query))
+        resolved = resolve_text(query, concepts, scales, definitions=(*definitions_in(query), *own))
     except QueryError as error:
         reason = f"the question asks what cannot be asked: {error.args[0].splitlines()[0]}"
         raise Unclear(reason, unknown=True) from error
