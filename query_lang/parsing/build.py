@@ -534,7 +534,7 @@ def _moment(modifiers: list[Token]) -> str:
     found = [token for token in modifiers if token.type == "MOMENT"]
     if len(found) > 1:
         raise Mistake(f"'{found[0]}' and '{found[1]}' cannot both stand before one fact")
-    return MOMENT_OF_SPELLING[_SPACES.sub(" ", found[0].lower())] if found else "begin"
+    return MOMENT_OF_SPELLING[_SPACES.sub(" ", found[0].lower()).removeprefix("the ")] if found else "begin"
 
 
 def _shorter_than(length: int) -> Lasting:
