@@ -129,6 +129,7 @@ def of_domain(domain: str) -> tuple[str, ...]:
 # Kinds by trait: [traits] of kinds.toml says what each means.
 TREATMENTS: Final = _with("treatment")
 COURSES: Final = _with("course")
+LASTING: Final = _with("lasts")
 MOLECULAR: Final = _with("molecular")
 REPEATED: Final = _with("repeated")
 DESCRIBING_TUMORS: Final = _with("describes_tumor")

@@ -22,7 +22,6 @@ from .nodes import (
     Not,
     Or,
     PatientExpression,
-    Pick,
     QueryTreeError,
     SameEvent,
     SameTumor,
@@ -40,7 +39,7 @@ class Leaf:
     def facts(self) -> Events | None:
         """The event set of which one fact is enough, by itself; None for what looks at several, or at which comes
         first."""
-        return self.node.events if isinstance(self.node, Exists) and self.node.events.pick == Pick() else None
+        return self.node.events if isinstance(self.node, Exists) and self.node.events.is_of_single_days else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ def plain_leaf(node: PatientExpression) -> PatientExpression:
     """The form of a criterion that no other criteria make up. One of which a single fact is enough stays as it is:
     the facts tell what it has in common with another."""
     if isinstance(node, Exists):
-        return node if node.events.pick == Pick() else Exists(_plain(node.events))
+        return node if node.events.is_of_single_days else Exists(_plain(node.events))
     return _criterion(node)
 
 

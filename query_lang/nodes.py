@@ -28,6 +28,8 @@ CONTEXTS: Final = (
     "family",
     "any",
 )
+#: The day of an event that :class:`Events` looks at: that on which it began, or on which it ended.
+MOMENTS: Final = ("begin", "end")
 PICKS: Final = ("any", "first", "latest", "nth", "worst", "best")
 OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=")
 RELATIONS: Final = ("before", "after", "within", "during", "overlapping", "beside")
@@ -225,6 +227,24 @@ class Window(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Lasting(Node):
+    """From the day on which the event began to that on which it ended are ``minimum`` to ``maximum`` days.
+
+    Certain: whichever days of the two they were; believed: of the midpoints; possible: for some of them. Of an event
+    that goes on (a kind that *lasts*) and whose end is not recorded, every length is possible and none believed; what
+    does not last has a length of 0 days.
+    """
+
+    minimum: int = 0
+    maximum: int | None = None
+
+    def __post_init__(self) -> None:
+        require(self.minimum >= 0, "a fact lasts 0 days or more")
+        require(self.maximum is None or self.maximum >= self.minimum, "the longest length is shorter than the shortest")
+        require((self.minimum, self.maximum) != (0, None), "every fact lasts 0 days or more")
+
+
+@dataclass(frozen=True, slots=True)
 class Events(Node):
     """The events of one kind (None: the kinds that fit the concept), concept, context, window, pick and condition.
 
@@ -235,6 +255,11 @@ class Events(Node):
     notes (``note_classes.toml``) or a section of that class, in one of which it must be told; ``undisputed`` leaves out
     what a decision weighed; ``sources`` is the least number of independent notes; ``known`` is one of :data:`KNOWN`, or
     "" for every way.
+
+    ``moment`` says which day of an event counts, for window and pick and in whatever it stands: that on which it began,
+    or on which it *ended*. Of an event that goes on (a kind that *lasts*) and whose end is not recorded, that day is
+    possibly any from its beginning, and in the other worlds it is not in the set; what does not last ends on its day.
+    ``lasting`` selects as ``window`` does, before the pick.
     """
 
     kind: str | None = None
@@ -247,8 +272,13 @@ class Events(Node):
     undisputed: bool = False
     sources: int = 1
     known: str = ""
+    moment: str = "begin"
+    lasting: Lasting | None = None
 
     def __post_init__(self) -> None:
+        require(self.moment in MOMENTS, f"an event has its {' and its '.join(MOMENTS)}, and no {self.moment!r}")
+        if self.context == "absent":
+            require(self.moment == "begin" and self.lasting is None, "what is denied neither lasts nor ends")
         require(self.known in ("", *KNOWN), f"an event is known as {' or '.join(KNOWN)}, not as {self.known!r}")
         require(self.sources >= 1, "the least number of independent notes is 1")
         require(self.kind is None or self.kind in KINDS, f"kind {self.kind!r} is not one of {', '.join(KINDS)}")
@@ -259,6 +289,11 @@ class Events(Node):
                 self.kind in MAIN_ATTRIBUTE,
                 f"worst and best need a kind with an order: {', '.join(MAIN_ATTRIBUTE)}",
             )
+
+    @property
+    def is_of_single_days(self) -> bool:
+        """Whether one event is in the set or not by itself and by its day alone, however long it goes on."""
+        return self.pick == Pick() and self.moment == "begin" and self.lasting is None
 
 
 # --- patient expressions --------------------------------------------------------------------------------------------
@@ -378,7 +413,8 @@ class SameEvent(PatientExpression):
 class Ordered(EventCriterion):
     """Patients with an event in ``left`` and one in ``right`` in a relation; never the same event for both.
 
-    ``before``: right's day minus left's day is at least ``minimum`` (≥ 1) and at most ``maximum`` days;
+    ``before``: right's day minus left's day is at least ``minimum`` (1, or 0 for *on or before*) and at most
+    ``maximum`` days;
     ``after``: the mirror image; ``within``: the days differ by ``minimum`` (≥ 0) to ``maximum``, either order.
     ``during``: left's day lies between the day and the end of right; ``overlapping``: the two last on a common day;
     an event without a recorded end lasts for its day, and possibly for ever. ``beside``: in whatever order.
@@ -398,7 +434,7 @@ class Ordered(EventCriterion):
     def __post_init__(self) -> None:
         require(self.relation in RELATIONS, f"{self.relation!r} is not one of {', '.join(RELATIONS)}")
         if self.relation in GAP_RELATIONS:
-            _require_gap(self.minimum, self.maximum, 0 if self.relation == "within" else 1)
+            _require_gap(self.minimum, self.maximum, 0)
         else:
             require((self.minimum, self.maximum) == (1, None), f"{self.relation!r} has no number of days")
             require(self.without is None, f"{self.relation!r} leaves no time between the two facts")
@@ -451,7 +487,7 @@ class Clear(EventCriterion):
 
     def __post_init__(self) -> None:
         require(self.relation in GAP_RELATIONS, f"{self.relation!r} is not one of {', '.join(GAP_RELATIONS)}")
-        _require_gap(self.minimum, self.maximum, 0 if self.relation == "within" else 1)
+        _require_gap(self.minimum, self.maximum, 0)
         require(self.relation != "within" or self.maximum is not None, "'within' needs a number of days")
 
 
@@ -468,6 +504,7 @@ class StateAt(PatientExpression):
 
     def __post_init__(self) -> None:
         require(self.events.window is None, "a state at a day takes no window")
+        require(self.events.moment == "begin", "a state at a day is asked from the day on which it began")
         require(EARLIEST_DAY <= self.day <= LATEST_DAY, "the day lies outside of all records")
 
     @property
@@ -531,6 +568,10 @@ class Lacking(EventCriterion):
         )
         require(
             self.events.context == "present", f"{self.how} absence is of a fact, not of what is {self.events.context}"
+        )
+        require(
+            self.events.moment == "begin" and self.events.lasting is None,
+            f"{self.how} absence is of a fact, not of its end or length",
         )
 
 

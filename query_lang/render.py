@@ -30,6 +30,7 @@ from .nodes import (
     Gap,
     Is,
     Lacking,
+    Lasting,
     Name,
     Not,
     NotThat,
@@ -96,6 +97,11 @@ def render_events(events: Events) -> str:
 def render_condition(condition: Condition) -> str:
     """The text of a condition, as after *with*."""
     return _condition(condition)
+
+
+def render_length(lasting: Lasting) -> str:
+    """The text of a length, as after *lasting*."""
+    return _length(lasting)
 
 
 def render_concept(concept: ConceptExpression) -> str:
@@ -195,9 +201,10 @@ def _gap(node: Ordered | Clear) -> str:
         return {"beside": "and another"}.get(node.relation, node.relation)
     if node.relation == "within":
         return f"within {high} days of" if low == 0 else f"between {low} and {high} days of"
+    relation = f"on or {node.relation}" if low == 0 else node.relation
     if high is None:
-        return node.relation if low == 1 else f"at least {low} days {node.relation}"
-    return f"within {high} days {node.relation}" if low == 1 else f"between {low} and {high} days {node.relation}"
+        return relation if low <= 1 else f"at least {low} days {relation}"
+    return f"within {high} days {relation}" if low <= 1 else f"between {low} and {high} days {relation}"
 
 
 # --- one fact -------------------------------------------------------------------------------------------------------
@@ -213,6 +220,8 @@ def _events(events: Events, known: set[str]) -> str:
         words.append(context_spelling(events.context))
     if events.pick != Pick():
         words.append(_pick(events.pick))
+    if events.moment == "end":
+        words.append("end of")
     condition = events.condition
     short = None if condition is None else _short(events, condition)
     if short is not None:
@@ -222,6 +231,8 @@ def _events(events: Events, known: set[str]) -> str:
         words += _selection(events, known)
     if events.window is not None:
         words.append(_window(events.window))
+    if events.lasting is not None:
+        words.append(f"lasting {_length(events.lasting)}")
     if events.source:
         words.append(f"according to {events.source}")
     if events.sources > 1:
@@ -345,6 +356,14 @@ def _window(window: Window) -> str:
     if window.low == EARLIEST_DAY and window.high < LATEST_DAY:
         return f"until {high}"
     return f"between {low} and {high}"
+
+
+def _length(lasting: Lasting) -> str:
+    if lasting.maximum is None:
+        return f"at least {lasting.minimum} days"
+    if lasting.minimum == 0:
+        return f"at most {lasting.maximum} days"
+    return f"between {lasting.minimum} and {lasting.maximum} days"
 
 
 def _date(day: int | None) -> str:

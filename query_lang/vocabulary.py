@@ -32,6 +32,7 @@ MEANT_BY_CONCEPT: Final[Mapping[str, tuple[str, ...]]] = {
 }
 CONTEXT_OF_SPELLING: Final[Mapping[str, str]] = _DATA["contexts"]
 PICK_OF_SPELLING: Final[Mapping[str, str]] = _DATA["picks"]
+MOMENT_OF_SPELLING: Final[Mapping[str, str]] = _DATA["moments"]
 STAGING_BASES: Final[Mapping[str, tuple[str, ...]]] = {
     basis: tuple(prefixes) for basis, prefixes in _DATA["bases"].items()
 }

@@ -36,7 +36,7 @@ def chosen(node: nodes.Events, frame: Frame, members: Array, scales: Scales) -> 
     if node.pick.how in ("worst", "best"):
         return _Values.from_frame(node, frame, scales).unexceeded(members, members)
     backwards, n = node.pick.how == "latest", max(1, node.pick.n)
-    days = frame.entries_of(frame.rows.middle)
+    days = frame.entries_of(frame.rows.middle_of(node.moment))
     if n == 1:
         # By far the most frequent: no need to sort.
         best = frame.extreme(np.maximum if backwards else np.minimum, members, days)
@@ -52,9 +52,10 @@ def chosen(node: nodes.Events, frame: Frame, members: Array, scales: Scales) -> 
     return members & (keys == key_of_group[frame.group])
 
 
-def days_in_window(window: nodes.Window | None, frame: Frame) -> tuple[Array, Array]:
+def days_in_window(node: nodes.Events, frame: Frame) -> tuple[Array, Array]:
     """For each entry the first and the last of its days, of those in the window where it has any there."""
-    low, high = frame.entries_of(frame.rows.low), frame.entries_of(frame.rows.high)
+    window, days = node.window, frame.rows.days(node.moment)
+    low, high = frame.entries_of(days.low), frame.entries_of(days.high)
     if window is None:
         return low, high
     return np.maximum(low, window.low), np.minimum(high, window.high)
@@ -67,7 +68,7 @@ def may_be_chosen(
 
     With ``spoilers``, which are among ``sure``: what may be the pick and none of those beside it.
     """
-    low, high = days_in_window(node.window, frame)
+    low, high = days_in_window(node, frame)
     if node.pick.how in ("worst", "best"):
         values = _Values.from_frame(node, frame, scales)
         candidates = values.unexceeded(maybe, sure)

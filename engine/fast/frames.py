@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from ...kb.deadline import too_much
 from ...kb.index.event_rows import Coded, EventRows
 from ...kb.index.patient_sets import patient_set
+from ...kb.kinds import LASTING
 from ...kb.model import EARLIEST_DAY, LATEST_DAY, Value, World
 from ...kb.storage.reader import KnowledgeBase
 
@@ -47,6 +48,18 @@ class Words:
     def among(self, words: Collection[str]) -> Array:
         """For each row, whether its word is one of ``words``."""
         return np.array([word in words for word in self.distinct], dtype=bool)[self.codes]
+
+
+class Days(NamedTuple):
+    """The first and the last day on which events can have begun, or ended."""
+
+    low: Array
+    high: Array
+
+    @property
+    def middle(self) -> Array:
+        """The day that is believed: half-way, rounded down."""
+        return self.low + ((self.high - self.low) >> 1)
 
 
 class Rows:
@@ -103,6 +116,29 @@ class Rows:
     def ends(self) -> tuple[Array, Array, Array]:
         """Which rows have an end; the first and the last day of it (of others, any)."""
         return self._events.ends
+
+    def days(self, moment: str) -> Days:
+        """When each event began, or when it ended; where that is not recorded, any day from its beginning on."""
+        return Days(self.low, self.high) if moment == "begin" else self._ended
+
+    def middle_of(self, moment: str) -> Array:
+        """The day of that which is believed."""
+        return self.middle if moment == "begin" else self._middle_of_end
+
+    @cached_property
+    def _ended(self) -> Days:
+        there, low, high = self.ends
+        last = np.where(self.goes_on, np.int32(LATEST_DAY), self.high)
+        return Days(np.where(there, low, self.low), np.where(there, high, last))
+
+    @cached_property
+    def _middle_of_end(self) -> Array:
+        return self._ended.middle
+
+    @cached_property
+    def goes_on(self) -> Array:
+        """Which rows are of kinds that last and have no recorded end."""
+        return np.logical_or.reduce([self.among(kind) for kind in sorted(LASTING)]) & ~self.ends[0]
 
     def among(self, kind: str | None, concepts: frozenset[str] | None = None) -> Array:
         """Which rows are of the kind and of one of these very concepts; None does not restrict."""

@@ -128,6 +128,9 @@ class RelatedEvents:
 
     def _until(self, frame: Frame, side: Witnesses, world: World) -> Array:
         """The day until which each entry lasts: at least (certain), as believed, at most (possible)."""
+        if side.moment == "end":
+            # The end of an event lasts for its day.
+            return side.high if world is World.POSSIBLE else side.low
         ends, low, high = (frame.entries_of(column) for column in self._rows.ends)
         match world:
             case World.CERTAIN:

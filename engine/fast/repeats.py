@@ -43,7 +43,7 @@ def may_matter(plan: Plan, root: int, concepts: ConceptTable) -> bool:
             # What stands in a scope is bounded by itself.
             below = _HOLDS if isinstance(step, Scope) else _opposite(here) if isinstance(step, Complement) else here
             signs[part] = signs.get(part, 0) | below
-        if isinstance(step, Atom) and step.events.pick == nodes.Pick():
+        if isinstance(step, Atom) and step.events.is_of_single_days:
             asked.append(_Asked(step.events, here))
         elif not isinstance(step, Listed) and (isinstance(step, Scope) or not parts_of(step)):
             # Two of a sort could be two spellings of one.

@@ -44,7 +44,9 @@ CHECKS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("dispute", ("undisputed",)),
     ("sources", ("sources",)),
     ("known", ("known",)),
+    ("end", ("moment",)),
     ("window", ("window",)),
+    ("lasting", ("lasting",)),
     ("pick", ("pick",)),
     ("condition", ("condition",)),
 )
@@ -57,7 +59,9 @@ _OPEN: Final[Mapping[str, Any]] = {
     "undisputed": False,
     "sources": 1,
     "known": "",
+    "moment": "begin",
     "window": None,
+    "lasting": None,
     "pick": nodes.Pick(),
     "condition": None,
 }
@@ -271,7 +275,7 @@ class Prover:
         """The events that a pick is taken among."""
         if node.context == "absent":
             return self._found(replace(node, pick=nodes.Pick()), view, world)
-        return self._passing(node, view, world)["window"]
+        return self._passing(node, view, world)["lasting"]
 
     def _rejected_denials(self, node: nodes.Events, view: View, world: World) -> list[Record]:
         """Each event whose concept is, or lies above, what is asked, and that is no witness, with what it fails."""
@@ -502,7 +506,7 @@ def _chain(
 def _gap(one: tuple[Seen, ...], other: tuple[Seen, ...], world: World) -> list[int]:
     """The fewest and the most days from the one to the other; negative when the other comes first."""
     if world is World.BELIEVED:
-        gap = other[0].event.day.midpoint - one[0].event.day.midpoint
+        gap = other[0].middle - one[0].middle
         return [gap, gap]
     return [
         min(second.days.low for second in other) - max(first.days.high for first in one),

@@ -34,13 +34,14 @@ from .time import (
     aged,
     in_window,
     is_known_so,
+    lasts,
     lasts_with,
     lies_in,
     observed,
     relates,
     separated,
 )
-from .views import OPPOSITE, Seen, View
+from .views import OPPOSITE, Seen, View, has_known_end
 
 
 def evaluate(
@@ -240,7 +241,7 @@ class Meaning:
                 below = {one: self._term_ids(nodes.Concept(one, ""), False) - {one} for one in found}
                 return sum(not (below[one] & found) for one in found) >= node.n
         if world is World.BELIEVED:
-            return len({seen.event.day.midpoint for seen in members}) >= node.n
+            return len({seen.middle for seen in members}) >= node.n
         days = [(seen.days.low, seen.days.high) for seen in members]
         # Certain: the fewest days that the events can share; possible: the most on which they can lie.
         return len(fewest_days(days) if world is World.CERTAIN else first_days(days, node.n)) >= node.n
@@ -254,7 +255,7 @@ class Meaning:
             return any(aged(node, birth, day, day.midpoint, world) for birth in births)
         assert node.events is not None  # AgeAt has one of the two
         return any(
-            all(aged(node, birth, seen.days, seen.event.day.midpoint, world) for seen in witness)
+            all(aged(node, birth, seen.days, seen.middle, world) for seen in witness)
             for birth in births
             for witness in self.witnesses(node.events, view, world)
         )
@@ -315,18 +316,28 @@ class Meaning:
         return []
 
     def _members(self, node: nodes.Events, view: View, world: World) -> list[Seen]:
-        """What kind, concept, context and window leave, before pick and condition; of denials, those that deny it."""
+        """What kind, concept, context, window and length leave, before pick and condition; of denials, those that deny
+        it."""
         check()
         selects = self.selecting(node)
-        return [
+        found = [
             in_window(seen, node.window, world)
-            for seen in view.events
+            for seen in self._at_moment(node, view, world)
             if seen.world >= world
             and admits(node.context, seen.event, world)
             and selects(seen.event)
             and is_known_so(node, seen.event, view.journey)
-            and (node.window is None or lies_in(node.window, seen.event.day, world))
+            and (node.window is None or lies_in(node.window, seen.day, world))
         ]
+        return found if node.lasting is None else [seen for seen in found if lasts(node.lasting, seen, world)]
+
+    def _at_moment(self, node: nodes.Events, view: View, world: World) -> Iterable[Seen]:
+        """All that is seen, by the day that is asked for; without what has no such day in the world."""
+        if node.moment == "begin":
+            return view.events
+        return (
+            replace(seen, moment="end") for seen in view.events if world is World.POSSIBLE or has_known_end(seen.event)
+        )
 
     def selecting(self, node: nodes.Events) -> Callable[[Event], bool]:
         """Whether an event is of the kind and concept; or denies what is asked, if it is a denial."""

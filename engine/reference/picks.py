@@ -20,10 +20,10 @@ class ByDay:
 
     def choose(self, members: Sequence[Seen]) -> list[Seen]:
         """Believed: by midpoints."""
-        days = sorted({seen.event.day.midpoint for seen in members}, reverse=self.backwards)
+        days = sorted({seen.middle for seen in members}, reverse=self.backwards)
         if len(days) < self.n:
             return []
-        return [seen for seen in members if seen.event.day.midpoint == days[self.n - 1]]
+        return [seen for seen in members if seen.middle == days[self.n - 1]]
 
     def candidates(self, sure: Sequence[Seen], maybe: Sequence[Seen], spoilers: Sequence[Seen] = ()) -> list[Seen]:
         """Those of ``maybe`` before whose day n - 1 days can lie, narrowed to the days on which that can be.

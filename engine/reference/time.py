@@ -11,7 +11,7 @@ from ...kb.model import LATEST_DAY, DayInterval, Event, Experiencer, Journey, No
 from ...kb.note_classes import evidence_classes, note_class
 from ...query_lang import nodes
 from ...query_lang.nodes import QueryTreeError
-from .views import Seen, View
+from .views import Seen, View, end_of, has_known_end
 
 
 def admits(context: str, event: Event, world: World) -> bool:
@@ -88,6 +88,28 @@ def in_window(seen: Seen, window: nodes.Window | None, world: World) -> Seen:
     return replace(seen, narrowed=DayInterval(max(seen.days.low, window.low), min(seen.days.high, window.high)))
 
 
+def lasts(lasting: nodes.Lasting, seen: Seen, world: World) -> bool:
+    """Whether it lasted so long: for every begin and end (certain), for the midpoints, or for some (possible)."""
+    event = seen.event
+    if world is not World.POSSIBLE and not has_known_end(event):
+        return False
+    begin, end = event.day, end_of(event)
+    if world is World.BELIEVED:
+        shortest = longest = end.midpoint - begin.midpoint
+    else:
+        # As far as the day that is looked at is narrowed, it is one of those.
+        begin, end = (seen.days, end) if seen.moment == "begin" else (begin, seen.days)
+        shortest, longest = end.low - begin.high, end.high - begin.low
+    if event.end is None and has_known_end(event):
+        shortest = longest = 0
+    # What is told to have ended before it began has no length.
+    shortest, longest = max(0, shortest), max(0, longest)
+    most = longest if lasting.maximum is None else lasting.maximum
+    if world is World.POSSIBLE:
+        return lasting.minimum <= longest and shortest <= most
+    return lasting.minimum <= shortest and longest <= most
+
+
 def lasts_with(relation: str, left: Seen, right: Seen, world: World) -> bool:
     """Whether left begins while right lasts, or the two last on a common day.
 
@@ -106,7 +128,7 @@ def _begins_by(one: Seen, other: Seen, world: World) -> bool:
             return one.days.high <= other.days.low
         case World.POSSIBLE:
             return one.days.low <= other.days.high
-    return one.event.day.midpoint <= other.event.day.midpoint
+    return one.middle <= other.middle
 
 
 def _latest(seen: Seen, world: World) -> int:
@@ -116,18 +138,19 @@ def _latest(seen: Seen, world: World) -> int:
             return seen.days.high
         case World.POSSIBLE:
             return seen.days.low
-    return seen.event.day.midpoint
+    return seen.middle
 
 
 def _ends(seen: Seen, world: World) -> int:
     """The day until which the event lasts: at least (certain), as believed, at most (possible)."""
-    end = seen.event.end
+    # The end of an event lasts for its day.
+    end = seen.event.end if seen.moment == "begin" else seen.days
     match world:
         case World.CERTAIN:
             return seen.days.low if end is None else end.low
         case World.POSSIBLE:
             return LATEST_DAY if end is None else end.high
-    return seen.event.day.midpoint if end is None else end.midpoint
+    return seen.middle if end is None or seen.moment == "end" else end.midpoint
 
 
 def separated(relation: str, left: Seen, right: Seen, between: Sequence[tuple[Seen, ...]], world: World) -> bool:
@@ -152,7 +175,7 @@ def _lies_between(first: Seen, one: Seen, last: Seen, world: World) -> bool:
             return max(one.days.low, first.days.low + 1) <= min(one.days.high, last.days.high - 1)
         case World.POSSIBLE:
             return first.days.high < one.days.low and one.days.high < last.days.low
-    return first.event.day.midpoint < one.event.day.midpoint < last.event.day.midpoint
+    return first.middle < one.middle < last.middle
 
 
 def aged(node: nodes.AgeAt, birth: DayInterval, day: DayInterval, middle: int, world: World) -> bool:
@@ -177,7 +200,7 @@ def relates(node: nodes.Ordered, left: Seen, right: Seen, world: World) -> bool:
     """Certain: for every pair of days in the two intervals; believed: for the midpoints; possible: for some pair."""
     first, second = left.days, right.days
     if world is World.BELIEVED:
-        low = high = right.event.day.midpoint - left.event.day.midpoint
+        low = high = right.middle - left.middle
     else:
         # Every gap from the smallest to the largest occurs for some pair of days.
         low, high = second.low - first.high, second.high - first.low

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...kb.model import ALL_TUMORS, NO_TUMOR, DayInterval, Event, Journey, World
+from ...kb.kinds import LASTING
+from ...kb.model import ALL_TUMORS, LATEST_DAY, NO_TUMOR, DayInterval, Event, Journey, World
 
 #: The world whose answer bounds the answer of a negation: *certainly not* is *not possibly*.
 OPPOSITE = {World.CERTAIN: World.POSSIBLE, World.BELIEVED: World.BELIEVED, World.POSSIBLE: World.CERTAIN}
@@ -18,17 +19,41 @@ class Seen:
 
     ``world``: in which worlds the view shows it, whether or not the event is so there. ``narrowed``: the days on which
     it can be a member of the set that is looked at, where these are known; they lie in the event's own interval.
+    ``moment``: whether that set looks at the day on which it began, or at that on which it ended.
     """
 
     event: Event
     position: int
     world: World = World.CERTAIN
     narrowed: DayInterval | None = None
+    moment: str = "begin"
+
+    @property
+    def day(self) -> DayInterval:
+        """The day that is looked at, as it is recorded."""
+        return self.event.day if self.moment == "begin" else end_of(self.event)
 
     @property
     def days(self) -> DayInterval:
         """The days that the certain and the possible world reckon with."""
-        return self.event.day if self.narrowed is None else self.narrowed
+        return self.day if self.narrowed is None else self.narrowed
+
+    @property
+    def middle(self) -> int:
+        """The day that the believed world reckons with."""
+        return self.day.midpoint
+
+
+def has_known_end(event: Event) -> bool:
+    """Whether the record tells when it ended; what does not last ends on its day."""
+    return event.end is not None or event.kind not in LASTING
+
+
+def end_of(event: Event) -> DayInterval:
+    """When it ended; where that is not recorded, on any day from its beginning on."""
+    if event.end is not None:
+        return event.end
+    return event.day if has_known_end(event) else DayInterval(event.day.low, LATEST_DAY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,14 @@ from ...kb.model import EARLIEST_DAY, LATEST_DAY, World
 from ...kb.skin.escape import escaped
 from ...kb.storage.reader import KnowledgeBase
 from ...query_lang import nodes
-from ...query_lang.render import render, render_concept, render_condition, render_events, render_expression
+from ...query_lang.render import (
+    render,
+    render_concept,
+    render_condition,
+    render_events,
+    render_expression,
+    render_length,
+)
 from ...query_lang.tree import require_written_out
 from ..answers.evidence import bounds_text
 from ..answers.query_text import QueryText, Span
@@ -279,8 +286,8 @@ def _age_text(node: nodes.AgeAt) -> str:
 
 def _gap_text(node: nodes.Ordered | nodes.Clear | nodes.Gap) -> str:
     relation = "then" if isinstance(node, nodes.Gap) else node.relation
-    least = 0 if relation == "within" else 1
-    relation = "of" if relation == "within" else relation
+    least = 0 if relation == "within" else min(node.minimum, 1)
+    relation = "of" if relation == "within" else relation if least else f"on or {relation}"
     if node.maximum is None:
         return relation if node.minimum == least else f"at least {node.minimum} days {relation}"
     if node.minimum == least:
@@ -292,6 +299,8 @@ def _detail_text(old: Any) -> str:
     match old:
         case nodes.Window():
             return f"the window {_window_text(old)}"
+        case nodes.Lasting():
+            return f"that it lasted {render_length(old)}"
         case nodes.Pick(how, n):
             return f"the pick '{how if how != 'nth' else f'number {n}'}'"
         case nodes.SameTumor():

@@ -12,7 +12,7 @@ from ..reference.time import completed_years
 from .cost import DETAIL, bound_cost
 from .events import Edited, EventEdits
 from .record import Change, Record, bits
-from .times import Way, in_gap, moved_gaps
+from .times import Way, in_gap, least_gap, moved_gaps
 
 
 def clear_versions(
@@ -33,8 +33,7 @@ def clear_versions(
     ways = found_sets(edits, places, widen)
     events = {event for one in ways for mask in one.witnesses for event in bits(mask)}
     distances = {gap_between(event, other) for event, other in product(events, everywhere) if event != other}
-    least = 0 if node.relation == "within" else 1
-    gaps = moved_gaps((node.minimum, node.maximum), distances, least, not widen)
+    gaps = moved_gaps((node.minimum, node.maximum), distances, least_gap(node), not widen)
     for one in ways:
         for gap, cost in gaps:
             held = sum(

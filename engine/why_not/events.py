@@ -24,8 +24,9 @@ _LOOSER: dict[str, tuple[tuple[tuple[str, ...], int], ...]] = {
     "current": ((("present",), 1), (("present", "uncertain"), 2)),
     "historical": ((("present",), 1), (("present", "uncertain"), 2)),
 }
-#: The fields of an event set that tell how an event is known, in the order in which an edit gives them.
-_PROVENANCE = ("source", "undisputed", "sources", "known")
+#: The fields of an event set that tell how an event is known, and how long it lasted, in the order in which an edit
+#: gives them.
+_PROVENANCE = ("source", "undisputed", "sources", "known", "lasting")
 
 
 class Edited(NamedTuple):
@@ -232,7 +233,7 @@ class EventEdits:
         kind = None if self._of_denials else events.kind
         plain = nodes.Events(events.kind, events.concept)
         if all(getattr(events, name) == getattr(plain, name) for name in _PROVENANCE):
-            yield Option(self._all, 0, ("", False, 1, ""))
+            yield Option(self._all, 0, ("", False, 1, "", None))
             return
         recorded = {event.sources for event in self.record.events}
         if events.sources == 1:
@@ -242,11 +243,12 @@ class EventEdits:
             numbers = {n for n in recorded if 1 <= n < events.sources}
         else:
             numbers = {n + 1 for n in recorded if n >= events.sources}
-        for source, undisputed, n, known in product(
+        for source, undisputed, n, known, lasting in product(
             {events.source, ""} if widen else {events.source},
             {events.undisputed, False} if widen else {events.undisputed},
             sorted({events.sources, *numbers}),
             {events.known, ""} if widen else {events.known},
+            {events.lasting, None} if widen else {events.lasting},
         ):
             cost, changes = 0, []
             if source != events.source:
@@ -261,8 +263,12 @@ class EventEdits:
             if known != events.known:
                 cost += DETAIL
                 changes.append(Change("details", f"as {events.known}", None))
-            mask = self.record.having(kind, source=source, undisputed=undisputed, sources=n, known=known)
-            yield Option(mask, cost, (source, undisputed, n, known), tuple(changes))
+            if lasting != events.lasting:
+                cost += DETAIL
+                changes.append(Change("details", events.lasting, None))
+            told = {"source": source, "undisputed": undisputed, "sources": n, "known": known}
+            mask = self.record.having(kind, **told, lasting=lasting)
+            yield Option(mask, cost, (*told.values(), lasting), tuple(changes))
 
     def _contexts(self, widen: bool) -> Iterator[Option]:
         own = self.events.context

@@ -6,19 +6,20 @@ are named: facts, and relations between two facts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ...kb.model import Event, Value, World
+from ...kb.model import DayInterval, Event, Value, World
 from ...kb.skin.terminal import counted
 from ...query_lang import nodes
-from ...query_lang.render import render_condition
+from ...query_lang.render import render_condition, render_length
 from ...query_lang.tree import children, event_sets, named_concepts
 from ...query_lang.vocabulary import kind_spelling
 from ..answers.evidence import EvidenceReader, ShownEvent
 from ..answers.query_text import ROOT, Path, QueryText
 from ..reference.time import admits
+from ..reference.views import end_of, has_known_end
 from .concepts import Climbs
 from .cost import BOUND, CONCEPT, DETAIL, DROP, UNCERTAIN, ends_cost
 from .counts import times_of
@@ -221,16 +222,16 @@ class FailingParts:
             return replace(described, says="the two stand in this relation, and must not", nearest=near)
         lefts, rights = (self._found(side, part.place) for side in (node.left, node.right))
         if lefts and rights:
-            days = self._record.days
+            first, second = (self._days_of(side) for side in (node.left, node.right))
             pairs = ((one, other) for one in bits(lefts) for other in bits(rights) if one != other)
-            closest = min(pairs, key=lambda pair: _misses_gap(node, days[pair[1]] - days[pair[0]]), default=None)
+            closest = min(pairs, key=lambda pair: _misses_gap(node, second[pair[1]] - first[pair[0]]), default=None)
             if closest is None:
                 near = tuple(
                     NearEvent(self._shown(position), ("the same event on both sides",)) for position in bits(lefts)
                 )
                 return replace(described, says="one event cannot be both", nearest=near)
             left, right = closest
-            between = days[right] - days[left]
+            between = second[right] - first[left]
             distance = (
                 "on the same day" if not between else f"{abs(between)} days {'before' if between > 0 else 'after'}"
             )
@@ -244,6 +245,12 @@ class FailingParts:
         missing = "neither fact" if not lefts and not rights else "the first fact" if not lefts else "the second fact"
         verb = "qualifies" if missing == "neither fact" else "is missing"
         return replace(described, says=f"{missing} {verb}", nearest=near)
+
+    def _days_of(self, events: nodes.Events) -> Sequence[int]:
+        """The believed day of each event that such a set looks at."""
+        if events.moment == "begin":
+            return self._record.days
+        return [end_of(event).midpoint for event in self._record.events]
 
     def _found(self, events: nodes.Events, place: int) -> int:
         return self._record.found(events, place)
@@ -291,8 +298,14 @@ class FailingParts:
             lacks.append((BOUND, f"told by {counted(event.sources, 'independent note')}, asked: {events.sources}"))
         if events.known and not self._record.having(event.kind, known=events.known) >> position & 1:
             lacks.append((DETAIL, f"not {events.known}"))
-        if events.window is not None and not events.window.low <= self._record.days[position] <= events.window.high:
-            lacks.append(_window_lack(events.window, event))
+        if events.moment == "end" and not has_known_end(event):
+            lacks.append((DETAIL, "its end is not recorded"))
+        elif events.window is not None:
+            day = event.day if events.moment == "begin" else end_of(event)
+            if not events.window.low <= day.midpoint <= events.window.high:
+                lacks.append(_window_lack(events.window, day))
+        if events.lasting is not None and not self._record.having(event.kind, lasting=events.lasting) >> position & 1:
+            lacks.append(_length_lack(events.lasting, event))
         if events.condition is not None and events.context != "absent":
             lacks += self._condition_lacks(events.condition, event, position)
         if not place >> position & 1:
@@ -440,10 +453,17 @@ def _context_lack(event: Event) -> tuple[int, str]:
     return (UNCERTAIN if word in ("uncertain", "historical", "present") else DROP), _ASSERTED[word]
 
 
-def _window_lack(window: nodes.Window, event: Event) -> tuple[int, str]:
-    if not event.day.known:
+def _length_lack(lasting: nodes.Lasting, event: Event) -> tuple[int, str]:
+    if not has_known_end(event):
+        return DETAIL, "its end is not recorded"
+    length = 0 if event.end is None else max(0, event.end.midpoint - event.day.midpoint)
+    return DETAIL, f"lasted {length} days, asked: {render_length(lasting)}"
+
+
+def _window_lack(window: nodes.Window, day: DayInterval) -> tuple[int, str]:
+    if not day.known:
         return DETAIL, "not dated"
-    days = event.day.midpoint
+    days = day.midpoint
     if days < window.low:
         return ends_cost(window.low - days), f"{window.low - days} days before the window"
     return ends_cost(days - window.high), f"{days - window.high} days after the window"

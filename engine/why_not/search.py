@@ -156,6 +156,9 @@ class EditSearch:
     def _versions(
         self, node: nodes.PatientExpression, path: Path, places: tuple[int, ...], widen: bool
     ) -> Iterable[tuple[int, int, Version]]:
+        if any(events.moment == "end" for events in event_sets(node)):
+            # The record tells the days on which events began: what looks at ends is taken as a whole.
+            return [(self._held(node, places), 0, Version(node))]
         match node:
             case nodes.Exists(events) if node.expansion is None:
                 return self._exists(events, path, places, widen)

@@ -86,7 +86,7 @@ class OrderEdits:
             return None
         gap, cost = self._terms.gap, 0
         if self._node.relation in nodes.GAP_RELATIONS:
-            eased = eased_gap(gap, self._gap(left, right), _least_gap(self._node))
+            eased = eased_gap(gap, self._gap(left, right), least_gap(self._node))
             if eased is None:
                 return None
             gap, cost = eased
@@ -139,7 +139,7 @@ class OrderEdits:
         gaps: list[tuple[_Gap, int]] = [(self._terms.gap, 0)]
         if node.relation in nodes.GAP_RELATIONS:
             days = {self._gap(left, right) for left, right in product(seen_in(lefts), seen_in(rights)) if left != right}
-            gaps = moved_gaps(self._terms.gap, days, _least_gap(node), widen)
+            gaps = moved_gaps(self._terms.gap, days, least_gap(node), widen)
         differents = [(node.different, 0)]
         if widen and node.different and node.relation != "beside":
             differents.append((False, DETAIL))
@@ -259,5 +259,6 @@ def any_of(events: Sequence[nodes.Events]) -> nodes.PatientExpression:
     return some[0] if len(some) == 1 else nodes.Or(some)
 
 
-def _least_gap(node: nodes.Ordered) -> int:
-    return 0 if node.relation == "within" else 1
+def least_gap(node: nodes.Ordered | nodes.Clear) -> int:
+    """The fewest days that the gap can be widened to; that the same day counts must be asked for."""
+    return 0 if node.relation == "within" else min(node.minimum, 1)

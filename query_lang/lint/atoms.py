@@ -19,6 +19,7 @@ from ..nodes import (
     Events,
     Exists,
     Lacking,
+    Lasting,
     Ordered,
     OtherThan,
     PatientExpression,
@@ -145,7 +146,7 @@ class Atoms:
         if one.known and other.known and one.known != other.known:
             return True
         first, second = one.window or _ANY_TIME, other.window or _ANY_TIME
-        if first.high < second.low or second.high < first.low:
+        if one.moment == other.moment and (first.high < second.low or second.high < first.low):
             return True
         if "absent" in (one.context, other.context):
             # One denial can deny many things.
@@ -175,6 +176,11 @@ class Atoms:
             return False
         if other.known not in ("", one.known):
             return False
+        if other.lasting is not None and not _is_within(one.lasting, other.lasting):
+            return False
+        if one.moment != other.moment:
+            # Whatever has ended had begun, on another day.
+            return other.moment == "begin" and other.window is None
         inner, outer = one.window or _ANY_TIME, other.window or _ANY_TIME
         return outer.low <= inner.low and inner.high <= outer.high
 
@@ -260,9 +266,18 @@ class Atoms:
         sides = {"left": node.left, "right": node.right}
         for chosen, how, other in _LIMITS.get(node.relation, ()):
             one = sides[chosen]
-            if one.pick.how == how and self.selects_within(sides[other], one):
+            # On one day there may be two that are first.
+            strict = node.minimum > 0 and one.moment == sides[other].moment
+            if strict and one.pick.how == how and self.selects_within(sides[other], one):
                 return Never(
                     f"nothing of a set comes {'before' if how == 'first' else 'after'} the {how} of it",
                     "leave the choice out, or choose from another set",
                 )
         return None
+
+
+def _is_within(one: Lasting | None, other: Lasting) -> bool:
+    """Whether whatever lasts as long as the one says lasts as long as the other says."""
+    if one is None or one.minimum < other.minimum:
+        return False
+    return other.maximum is None or (one.maximum is not None and one.maximum <= other.maximum)

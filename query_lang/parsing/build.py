@@ -28,6 +28,7 @@ from ..nodes import (
     Except,
     Exists,
     Is,
+    Lasting,
     Name,
     Not,
     NotThat,
@@ -52,12 +53,24 @@ from ..vocabulary import (
     KIND_OF_SPELLING,
     KIND_WORDS,
     LINE_OF_SPELLING,
+    MOMENT_OF_SPELLING,
     PICK_OF_SPELLING,
     STAGING_BASES,
 )
 from .comparisons import OPERATORS, Comparison, Number
 from .relations import RelationRules
-from .values import LONGEST_NUMBER, TNM_SET, Mistake, category, day, exact_day, short_enough, unquote, whole_number
+from .values import (
+    LONGEST_NUMBER,
+    TNM_SET,
+    Mistake,
+    category,
+    day,
+    days,
+    exact_day,
+    short_enough,
+    unquote,
+    whole_number,
+)
 
 _SPACES: Final = re.compile(r"\s+")
 _QUANTITY: Final = re.compile(r"(?P<number>-?\d+(?:\.\d+)?)\s*(?P<unit>\S.*)", re.DOTALL)
@@ -209,11 +222,12 @@ class Builder(RelationRules, Transformer_NonRecursive):
             known = self._definitions.get(text) or self._definitions.get(text.casefold())
             if known is not None:
                 return Defined(known)
-        context, pick, line = _modifiers([token for token in modifiers if token.type != "UNDISPUTED"])
+        context, pick, line = _modifiers([token for token in modifiers if token.type not in ("UNDISPUTED", "MOMENT")])
         if pick.how in ("worst", "best") and core.axis in ("n", "m"):
             raise Mistake(f"{pick.how} {core.axis.upper()} cannot be asked: {pick.how} orders TNM events by their T")
         conditions = [*core.conditions, *([] if line is None else [Compare("line", "=", float(line))])]
         window: Window | None = None
+        lasting: Lasting | None = None
         source, sources, known, counts, days_held = "", 1, "", [], []
         for part in tails:
             match part:
@@ -223,6 +237,8 @@ class Builder(RelationRules, Transformer_NonRecursive):
                     if source and one and source != one:
                         raise Mistake(f"one fact is told according to {source} and according to {one}")
                     source, sources = one or source, max(sources, many)
+                case Lasting():
+                    lasting = part if lasting is None else _both_lengths(lasting, part)
                 case _Known(how):
                     if known not in ("", how):
                         raise Mistake(f"one fact is asked as {known} and as {how}", "join two criteria with 'or'")
@@ -235,7 +251,8 @@ class Builder(RelationRules, Transformer_NonRecursive):
                     conditions.append(part)
         condition = None if not conditions else conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
         undisputed = any(token.type == "UNDISPUTED" for token in modifiers)
-        events = Events(core.kind, core.concept, condition, context, pick, window, source, undisputed, sources, known)
+        told = (source, undisputed, sources, known)
+        events = Events(core.kind, core.concept, condition, context, pick, window, *told, _moment(modifiers), lasting)
         if days_held:
             return _held_on(days_held, events, core, bool(counts))
         counted = [_counted(count, events) for count in counts]
@@ -255,6 +272,37 @@ class Builder(RelationRules, Transformer_NonRecursive):
 
     def known_as(self, parts: list[Any]) -> _Known:
         return _Known(_SPACES.sub(" ", parts[0].lower()).removeprefix("as "))
+
+    def lasting(self, parts: list[Any]) -> Lasting:
+        return parts[0]
+
+    def length_compared(self, parts: list[Any]) -> Lasting:
+        operator, length = OPERATORS.get(parts[0], str(parts[0])), days(parts[1], parts[2])
+        match operator:
+            case ">=":
+                return Lasting(length)
+            case ">":
+                return Lasting(length + 1)
+            case "<=":
+                return Lasting(0, length)
+            case "<":
+                return _shorter_than(length)
+        raise Mistake(f"a length cannot be asked as '{operator} {length}'", "for example: lasting at least 6 months")
+
+    def length_at_least(self, parts: list[Any]) -> Lasting:
+        return Lasting(days(parts[0], parts[1]))
+
+    def length_more_than(self, parts: list[Any]) -> Lasting:
+        return Lasting(days(parts[0], parts[1]) + 1)
+
+    def length_at_most(self, parts: list[Any]) -> Lasting:
+        return Lasting(0, days(parts[0], parts[1]))
+
+    def length_less_than(self, parts: list[Any]) -> Lasting:
+        return _shorter_than(days(parts[0], parts[1]))
+
+    def length_between(self, parts: list[Any]) -> Lasting:
+        return Lasting(days(parts[0], parts[2]), days(parts[1], parts[2]))
 
     def held_at(self, parts: list[Any]) -> _HeldOn:
         on = exact_day(parts[0])
@@ -479,6 +527,26 @@ def _modifiers(tokens: list[Token]) -> tuple[str, Pick, int | None]:
         word = re.split(r"[\s-]", token.lower())[0]
         line = LINE_OF_SPELLING.get(word) or int(short_enough(word[:-2]))
     return context, pick, line
+
+
+def _moment(modifiers: list[Token]) -> str:
+    """Which day of the fact is meant: that on which it began, unless something else stands before it."""
+    found = [token for token in modifiers if token.type == "MOMENT"]
+    if len(found) > 1:
+        raise Mistake(f"'{found[0]}' and '{found[1]}' cannot both stand before one fact")
+    return MOMENT_OF_SPELLING[_SPACES.sub(" ", found[0].lower()).removeprefix("the ")] if found else "begin"
+
+
+def _shorter_than(length: int) -> Lasting:
+    if not length:
+        raise Mistake("nothing lasts less than 0 days", "for example: lasting less than 6 months")
+    return Lasting(0, length - 1)
+
+
+def _both_lengths(one: Lasting, other: Lasting) -> Lasting:
+    """At least as long as both say, and at most."""
+    longest = [length for length in (one.maximum, other.maximum) if length is not None]
+    return Lasting(max(one.minimum, other.minimum), min(longest, default=None))
 
 
 def _held_on(days_held: list[int], events: Events, core: _Core, counted: bool) -> StateAt:

@@ -170,28 +170,32 @@ class RelationRules:
 
     # --- how one fact lies to the other ------------------------------------------------------------------------------
 
-    def direction(self, parts: list[Any]) -> str:
-        return str(parts[0]).lower()
+    def direction(self, parts: list[Any]) -> tuple[str, int]:
+        """Which way, and the least number of days: the same day is neither before nor after."""
+        return str(parts[0]).lower(), 1
+
+    def same_day_too(self, parts: list[Any]) -> tuple[str, int]:
+        return str(parts[1]).lower(), 0
 
     def gap_any(self, parts: list[Any]) -> tuple[str, int, int | None]:
-        return str(parts[0]).lower(), 1, None
+        return *parts[0], None
 
     def gap_at_least(self, parts: list[Any]) -> tuple[str, int, int | None]:
-        return parts[2], days(parts[0], parts[1]), None
+        return parts[2][0], days(parts[0], parts[1]), None
 
     def gap_more_than(self, parts: list[Any]) -> tuple[str, int, int | None]:
-        return parts[2], days(parts[0], parts[1]) + 1, None
+        return parts[2][0], days(parts[0], parts[1]) + 1, None
 
     def gap_at_most(self, parts: list[Any]) -> tuple[str, int, int | None]:
-        return parts[2], 1, days(parts[0], parts[1])
+        return *parts[2], days(parts[0], parts[1])
 
     def gap_within(self, parts: list[Any]) -> tuple[str, int, int | None]:
         longest = days(parts[0], parts[1])
-        return (parts[2], 1, longest) if len(parts) > 2 else ("within", 0, longest)
+        return (*parts[2], longest) if len(parts) > 2 else ("within", 0, longest)
 
     def gap_between(self, parts: list[Any]) -> tuple[str, int, int | None]:
         unit = parts[2]
-        return (parts[3] if len(parts) > 3 else "within"), days(parts[0], unit), days(parts[1], unit)
+        return (parts[3][0] if len(parts) > 3 else "within"), days(parts[0], unit), days(parts[1], unit)
 
     def gap_same_day(self, parts: list[Any]) -> tuple[str, int, int | None]:
         return "within", 0, 0

@@ -26,6 +26,7 @@ from ..nodes import (
     Events,
     Gap,
     Is,
+    Lasting,
     Name,
     NotThat,
     Ordered,
@@ -74,6 +75,9 @@ class FactWriter:
             concept = self._concept(events.concept, words["below"])
             phrase = concept if words.get("alone") else f"{phrase} {words['of']} {concept}"
         phrase = WORDS["contexts"][events.context].format(fact=phrase, a_fact=with_article(phrase))
+        if events.lasting is not None:
+            phrase = f"{phrase} {_length(events.lasting)}"
+        phrase = WORDS["moments"][events.moment].format(fact=phrase, a_fact=with_article(phrase))
         if events.window is not None:
             phrase = f"{phrase} {_window(events.window)}"
         if events.source:
@@ -243,6 +247,17 @@ def _window(window: Window) -> str:
     return str(WORDS["windows"][kind].format(low=low, high=high))
 
 
+def _length(lasting: Lasting) -> str:
+    if lasting.maximum is None:
+        kind = "at_least"
+    elif lasting.minimum == lasting.maximum:
+        kind = "exactly"
+    else:
+        kind = "between" if lasting.minimum else "at_most"
+    high = "" if lasting.maximum is None else _days(lasting.maximum)
+    return str(WORDS["lengths"][kind].format(low=_days(lasting.minimum), high=high))
+
+
 def relation(node: Ordered) -> str:
     """How the first fact lies to the second: ``at least 30 days before and of another concept than``."""
     if node.relation not in GAP_RELATIONS:
@@ -265,6 +280,9 @@ def gap(node: Ordered | Clear) -> str:
     if (low, high) == (0, 0):
         return str(_GAPS["same_day"])
     either_way = node.relation == "within"
+    if low == 0 and not either_way:
+        one_way = node.relation if high is None else _gap_words(1, high, node.relation, either_way=True)
+        return str(_GAPS["same_day_too"].format(gap=one_way))
     return _gap_words(low, high, _GAPS["either_way"] if either_way else node.relation, either_way=either_way)
 
 

@@ -191,10 +191,11 @@ def _rules(query: Query) -> list[str]:
                 apply.add("age")
             case Lacking():
                 apply.add("absence")
-            case Events(context=context, pick=pick):
+            case Events(context=context, pick=pick, moment=moment, lasting=lasting):
                 apply |= {"present"} if context == "present" else set()
                 apply |= {"denial"} if context == "absent" else set()
                 apply |= {"pick"} if pick != Pick() else set()
+                apply |= {"ends"} if moment == "end" or lasting is not None else set()
     return [rule for name, rule in WORDS["rules"].items() if name in apply]
 
 

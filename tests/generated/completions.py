@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
+from cohortium.kb.kinds import LASTING
 from cohortium.kb.model import ALL_TUMORS, LATEST_DAY, NO_TUMOR, DayInterval, Event, Journey, World
 
 
@@ -105,13 +106,15 @@ def _filled(event: Event, day: int, world: World, tumor: str, end: int | None) -
 
 
 def _ends(event: Event) -> list[int | None]:
-    """The days on which it can end; None stands for the day on which it is."""
-    return [None, LATEST_DAY] if event.end is None else list(range(event.end.low, event.end.high + 1))
+    """The days on which it can end; None stands for the day on which it is, which it is for what does not last."""
+    if event.end is None:
+        return [None, LATEST_DAY] if event.kind in LASTING else [None]
+    return list(range(event.end.low, event.end.high + 1))
 
 
 def _random_end(random: Random, event: Event, bounds: Sequence[int]) -> int | None:
     if event.end is None:
-        return random.choice([None, LATEST_DAY])
+        return random.choice(_ends(event))
     return _random_day(random, event.end, bounds)
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from cohortium.engine.reference.meaning import Meaning
 from cohortium.kb.model import Journey, World
 from cohortium.query_lang import nodes
-from cohortium.query_lang.tree import children
+from cohortium.query_lang.tree import children, event_sets
 from tests.generated.enumerated_facts import FARTHEST, FREE, Cost, Costed, SetEdits, TooMany, cost, moved, plus, windows
 
 
@@ -112,6 +112,8 @@ class Enumeration(SetEdits):
 
     def _of_leaf(self, node: nodes.PatientExpression, widen: bool) -> Iterator[Costed]:
         yield FREE, node
+        if any(events.moment == "end" for events in event_sets(node)):
+            return
         match node:
             case nodes.Exists(events) if node.expansion is None:
                 for spent, sets in self._of_events(events, widen):

@@ -22,6 +22,8 @@ FREE: Cost = (0, 0, 0, 0, 0, 0, 0, 0)
 FARTHEST = 3_653
 
 Costed = tuple[Cost, nodes.PatientExpression]
+#: Where a fact is told, whether undisputed, by how many notes, in which way; of its beginning, and how long it lasted.
+_Known = tuple[str, bool, int, str, str, nodes.Lasting | None]
 
 
 def plus(*costs: Cost) -> Cost:
@@ -132,20 +134,21 @@ class SetEdits:
         inside = self._meaning.concept_ids(concept)
         return tuple(one in inside for one in told)
 
-    def _passes_known(self, known: tuple[str, bool, int, str], events: nodes.Events) -> Iterator[bool]:
+    def _passes_known(self, known: _Known, events: nodes.Events) -> Iterator[bool]:
         for seen in self._whole.events:
             probe = nodes.Events(seen.event.kind, None, None, "any", nodes.Pick(), None, *known)
             yield bool(self._meaning.witnesses(probe, self._whole.of_event(seen), World.BELIEVED))
 
-    def _known(self, events: nodes.Events, widen: bool) -> Iterator[tuple[Cost, tuple[str, bool, int, str]]]:
-        for source, undisputed, way in itertools.product(
-            {events.source, ""}, {events.undisputed, False}, {events.known, ""}
+    def _known(self, events: nodes.Events, widen: bool) -> Iterator[tuple[Cost, _Known]]:
+        for source, undisputed, way, lasting in itertools.product(
+            {events.source, ""}, {events.undisputed, False}, {events.known, ""}, {events.lasting, None}
         ):
             gone = (source != events.source) + (undisputed != events.undisputed) + (way != events.known)
+            gone += lasting != events.lasting
             for n in range(1, events.sources + 5) if events.sources > 1 else (1,):
                 extra = moved(abs(n - events.sources) / events.sources) if n != events.sources else FREE
                 if (n == events.sources or (n < events.sources) is widen) and (widen or not gone):
-                    yield plus(cost(details=gone), extra), (source, undisputed, n, way)
+                    yield plus(cost(details=gone), extra), (source, undisputed, n, way, "begin", lasting)
 
     def _windows(self, window: nodes.Window | None, widen: bool) -> Iterator[tuple[Cost, nodes.Window | None]]:
         if window is None:

@@ -161,6 +161,10 @@ WINDOWS = st.tuples(st.integers(0, LAST_DAY), st.integers(0, 20), st.sampled_fro
 )
 
 
+#: How long a fact lasts.
+LENGTHS = [q.Lasting(1), q.Lasting(0, 0), q.Lasting(5, 15), q.Lasting(0, 10), q.Lasting(8)]
+
+
 @st.composite
 def event_sets(draw: Callable, *, monotone: bool = False, plain: bool = False) -> q.Events:
     """An atom's events. ``monotone``: no *exactly*, picks or negated conditions; ``plain``: kind and concept alone."""
@@ -175,17 +179,20 @@ def event_sets(draw: Callable, *, monotone: bool = False, plain: bool = False) -
         picks += [q.Pick("first"), q.Pick("latest"), q.Pick("nth", 1), q.Pick("nth", 2)]
         if kind in MAIN_ATTRIBUTE:
             picks += [q.Pick("worst"), q.Pick("best")]
+    context = draw(st.sampled_from(["present"] * 8 + list(q.CONTEXTS)))
     return q.Events(
         kind,
         concept,
         draw(st.one_of(st.none(), conditions(kind, monotone))) if KINDS[kind][1] else None,
-        draw(st.sampled_from(["present"] * 8 + list(q.CONTEXTS))),
+        context,
         draw(st.sampled_from(picks)),
         draw(st.one_of(st.none(), st.none(), WINDOWS)),
         draw(st.sampled_from([*[""] * 8, "pathology", "imaging"])),
         draw(st.sampled_from([False] * 7 + [True])),
         draw(st.sampled_from([1] * 7 + [2])),
         draw(st.sampled_from([""] * 6 + list(q.KNOWN))),
+        "begin" if context == "absent" else draw(st.sampled_from([*["begin"] * 5, "end"])),
+        None if context == "absent" else draw(st.sampled_from([None] * 5 + LENGTHS)),
     )
 
 
@@ -197,7 +204,7 @@ def orders(draw: Callable, *, monotone: bool = False) -> q.Ordered:
     different = relation == "beside" or draw(st.integers(0, 5)) == 0
     if relation not in q.GAP_RELATIONS:
         return q.Ordered(left, relation, right, different=different)
-    minimum = draw(st.sampled_from([0, 1, 5] if relation == "within" else [1, 1, 5]))
+    minimum = draw(st.sampled_from([0, 1, 5] if relation == "within" else [1, 1, 0, 5]))
     longest = st.sampled_from([minimum, minimum + 3, minimum + 15])
     maximum = draw(longest if relation == "within" else st.none() | longest)
     without = draw(event_sets()) if not monotone and draw(st.integers(0, 2)) == 0 else None
@@ -219,7 +226,7 @@ def sequences(draw: Callable, *, monotone: bool = False) -> q.Sequence:
 def leaves_of_events(draw: Callable, *, monotone: bool = False) -> q.PatientExpression:
     """The other criteria about how events lie to each other, and lists of patients."""
     one = draw(event_sets(monotone=monotone))
-    plain = dataclasses.replace(one, pick=q.Pick(), context="present")
+    plain = dataclasses.replace(one, pick=q.Pick(), context="present", moment="begin", lasting=None)
     match draw(st.sampled_from(["sequence", "times", "age", "age on", "among", "clear", "state", "lacking"])):
         case "times":
             by = "lines" if one.kind == "medication" and draw(st.booleans()) else draw(st.sampled_from(q.COUNTED))
@@ -233,7 +240,7 @@ def leaves_of_events(draw: Callable, *, monotone: bool = False) -> q.PatientExpr
             return q.Among(tuple(draw(st.lists(st.sampled_from(["P0", "P1", "P", "nobody"]), min_size=1, max_size=3))))
         case "clear" if not monotone:
             relation = draw(st.sampled_from(q.GAP_RELATIONS))
-            low, high = draw(GAPS)
+            low, high = draw(GAPS | st.just((0, None)))
             return q.Clear(one, relation, draw(event_sets()), low, low + 9 if relation == "within" else high)
         case "state" if not monotone:
             ends = draw(st.one_of(st.none(), event_sets().map(lambda events: events.concept)))

@@ -134,7 +134,7 @@ class _Maker:
                     return nodes.AgeAt(None, max(EARLIEST_DAY, self._random.choice(about).day.midpoint), *bounds)
                 return nodes.AgeAt(one, None, *bounds)
             case "lacking":
-                asked = dataclasses.replace(plain, context="present")
+                asked = dataclasses.replace(plain, context="present", moment="begin", lasting=None)
                 return nodes.Lacking(self._random.choice(nodes.ABSENCES), asked)
             case "state":
                 return self._state_at(about)
@@ -222,18 +222,29 @@ class _Maker:
         picks += [(nodes.Pick("nth", n), often) for n, often in ((1, 1), (2, 2), (3, 1))]
         if kind in MAIN_ATTRIBUTE:
             picks += [(nodes.Pick("worst"), 3), (nodes.Pick("best"), 3)]
+        context = self._context(event)
         return nodes.Events(
             kind,
             concept,
             self._condition(event) if kind is not None and KINDS[kind][1] and self._chance(0.55) else None,
-            self._context(event),
+            context,
             weighted(self._random, picks),
             self._window(event) if self._chance(0.3) else None,
             self._random.choice(["pathology", "imaging", "clinical"]) if self._chance(0.06) else "",
             self._chance(0.06),
             2 if self._chance(0.06) else 1,
             self._random.choice(nodes.KNOWN) if self._chance(0.06) else "",
+            "end" if context != "absent" and self._chance(0.06) else "begin",
+            self._lasting(event) if context != "absent" and self._chance(0.06) else None,
         )
+
+    def _lasting(self, event: Event) -> nodes.Lasting:
+        """Mostly of a length that the event can have had."""
+        end = event.day if event.end is None else event.end
+        length = max(0, end.midpoint - event.day.midpoint) + self._random.choice([0, 0, 1, 30])
+        most = None if self._chance(0.5) else length + self._random.choice([0, 3, 200])
+        least = length if most is None else self._random.choice([0, length])
+        return nodes.Lasting(max(1, least) if most is None else least, most)
 
     def _context(self, event: Event) -> str:
         if self._chance(0.05):
@@ -367,8 +378,9 @@ def _details(node: Any) -> Iterator[tuple[str, str]]:
     match node:
         case nodes.Pick(how, n):
             yield "pick", f"{how} {n}" if how == "nth" else how
-        case nodes.Events(kind=kind, context=context):
+        case nodes.Events(kind=kind, context=context, moment=moment):
             yield "context", context
+            yield "moment", moment
             yield "kind", "none" if kind is None else kind
         case nodes.Compare(_, operator, _):
             yield "operator", operator
@@ -399,6 +411,7 @@ def wanted() -> frozenset[str]:
     expected = {f"node: {name}" for name in NODE_CLASSES}
     expected |= {f"pick: {how}" for how in nodes.PICKS if how != "nth"} | {f"pick: nth {n}" for n in (1, 2, 3)}
     expected |= {f"context: {context}" for context in nodes.CONTEXTS}
+    expected |= {f"moment: {moment}" for moment in nodes.MOMENTS}
     expected |= {f"operator: {operator}" for operator in nodes.OPERATORS}
     expected |= {f"kind: {kind}" for kind in (*KINDS, "none")}
     expected |= {f"window: {shape}" for shape in ("both", "since", "until", "whole")}

@@ -17,6 +17,7 @@ Attributes = Mapping[str, Mapping[str, Sequence[str | float | nodes.Term]]]
 
 SOURCES = st.sampled_from(["", "pathology", "imaging", "molecular"])
 WAYS = st.sampled_from(["", "", *nodes.KNOWN])
+MOMENTS = st.sampled_from(nodes.MOMENTS)
 SCALES = frozenset({"t", "n", "m", "stage", "grade"})
 
 
@@ -99,7 +100,7 @@ def ordered(
         different = relation == "beside" or draw(st.integers(0, 4)) == 0
         if relation not in nodes.GAP_RELATIONS:
             return nodes.Ordered(left, relation, right, different=different)
-        minimum, maximum = draw(gaps(longest, least=0 if relation == "within" else 1))
+        minimum, maximum = draw(gaps(longest, least=0))
         if relation == "within" and maximum is None:
             maximum = minimum + draw(st.integers(0, longest))
         without = None if monotone else draw(st.none() | st.none() | atoms)
@@ -129,7 +130,7 @@ def event_criteria(
     @st.composite
     def clear(draw: st.DrawFn) -> nodes.Clear:
         relation = draw(st.sampled_from(nodes.GAP_RELATIONS))
-        minimum, maximum = draw(gaps(longest, least=0 if relation == "within" else 1))
+        minimum, maximum = draw(gaps(longest, least=0))
         if relation == "within" and maximum is None:
             maximum = minimum
         return nodes.Clear(draw(atoms), relation, draw(atoms), minimum, maximum)
@@ -143,11 +144,11 @@ def event_criteria(
         return nodes.AgeAt(None, draw(st.integers(*days)), low, high)
 
     def state_at(events: nodes.Events) -> st.SearchStrategy[nodes.StateAt]:
-        asked = nodes.Events("state", events.concept)
+        asked = nodes.Events("state", events.concept, lasting=events.lasting)
         return st.builds(nodes.StateAt, st.just(asked), st.integers(*days))
 
     def plain(events: nodes.Events) -> nodes.Events:
-        return dataclasses.replace(events, pick=nodes.Pick(), context="present")
+        return dataclasses.replace(events, pick=nodes.Pick(), context="present", moment="begin", lasting=None)
 
     def counted(events: nodes.Events) -> nodes.Events:
         return dataclasses.replace(events, pick=nodes.Pick())
@@ -178,6 +179,7 @@ def events(
     """Atoms: any kind of ``terms`` and ``kinds``, or no kind with any of the terms."""
     every_term = [term for some in terms.values() for term in some]
     every_kind = [*terms, *kinds]
+    lengths = st.none() | gaps(days[1] - days[0], least=0).map(lambda gap: nodes.Lasting(*gap) if any(gap) else None)
 
     @st.composite
     def one(draw: st.DrawFn) -> nodes.Events:
@@ -193,7 +195,9 @@ def events(
         known = draw(
             st.just(("", False, 1, "")) | st.tuples(SOURCES, st.booleans(), st.sampled_from([1, 1, 2, 3]), WAYS)
         )
-        return nodes.Events(kind, concept, condition, draw(st.sampled_from(list(contexts))), pick, window, *known)
+        context = draw(st.sampled_from(list(contexts)))
+        ends = ("begin", None) if context == "absent" else draw(st.just(("begin", None)) | st.tuples(MOMENTS, lengths))
+        return nodes.Events(kind, concept, condition, context, pick, window, *known, *ends)
 
     return one()
 

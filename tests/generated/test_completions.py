@@ -134,7 +134,9 @@ def test_the_bounds_of_one_atom_are_exact() -> None:
         for position, one in enumerate(world_bounds.counted_out(3, group)):
             for number in range(world_bounds.QUERIES):
                 asked = world_bounds.drawn_query(3, group, position, number, one)
-                if isinstance(asked.body, q.Exists) and not features(asked) & {"pick: nth 2", "pick: nth 3"}:
+                # How long a fact lasted hangs on both of its days, and an end that nothing tells is not counted out.
+                loose = {"pick: nth 2", "pick: nth 3", "moment: end", "node: Lasting"}
+                if isinstance(asked.body, q.Exists) and not features(asked) & loose:
                     tally.add("", asked, one)
         assert tally.violations == []
         counts = tally.rows.get("all", {})

@@ -38,7 +38,7 @@ def records(draw: st.DrawFn, patients: int = 3, **limits: int) -> list[Journey]:
 
 def denied(node: q.Events) -> q.Events:
     """The same set, of denials."""
-    return dataclasses.replace(node, context="absent")
+    return dataclasses.replace(node, context="absent", moment="begin", lasting=None)
 
 
 @st.composite

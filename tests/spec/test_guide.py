@@ -44,9 +44,10 @@ def told(node: object) -> Iterator[str]:
     match node:
         case nodes.Pick(how):
             yield f"pick {how}"
-        case nodes.Events(kind, _, _, context):
+        case nodes.Events(kind, _, _, context, moment=moment):
             yield f"kind {kind}"
             yield f"context {context}"
+            yield f"moment {moment}"
         case nodes.Ordered(_, relation):
             yield f"relation {relation}"
         case nodes.Compare(_, operator):
@@ -58,6 +59,7 @@ def told(node: object) -> Iterator[str]:
 VARIANTS = {
     *(f"pick {how}" for how in nodes.PICKS),
     *(f"context {context}" for context in nodes.CONTEXTS),
+    *(f"moment {moment}" for moment in nodes.MOMENTS),
     *(f"relation {relation}" for relation in nodes.RELATIONS),
     *(f"operator {operator}" for operator in nodes.OPERATORS),
     *(f"kind {kind}" for kind in KINDS),

@@ -90,12 +90,13 @@ def _start(seen: Seen, world: World) -> int:
 
 def _end(seen: Seen, world: World) -> int:
     """Until when it lasts; what has no recorded end lasts for its day, and possibly for ever."""
-    end = seen.event.end
+    # The end of something lasts for its day.
+    end = DayInterval(seen.low, seen.high) if seen.ended else seen.event.end
     if world is World.CERTAIN:
         return seen.low if end is None else end.low
     if world is World.POSSIBLE:
         return LATEST_DAY if end is None else end.high
-    return seen.middle if end is None else (end.low + end.high) // 2
+    return seen.middle if end is None or seen.ended else (end.low + end.high) // 2
 
 
 def _parts(relation: str, one: Seen, other: Seen, middle: Witness, world: World) -> bool:

@@ -15,7 +15,7 @@ from ....query_lang import nodes
 from .denials import Denials
 from .picks import picked
 from .record import Record
-from .views import Seen, View
+from .views import Seen, View, goes_on, last_days
 
 _OF_WORLDS: Final = frozenset({"present", "current", "historical"})
 _HAPPENED: Final = (Temporality.CURRENT, Temporality.HISTORICAL)
@@ -108,6 +108,8 @@ class Sets:
         ]
 
     def _inside(self, node: nodes.Events, seen: Seen, world: World) -> Seen:
+        if node.moment == "end":
+            seen = seen.at_end()
         if node.window is None or world is World.BELIEVED:
             return seen
         return replace(seen, low=max(seen.low, node.window.low), high=min(seen.high, node.window.high))
@@ -141,8 +143,13 @@ class Sets:
             return "sources"
         if node.known and (node.known == "derived") is not (event.attributes.get("rule", "") != ""):
             return "known"
-        if node.window is not None and not in_window(node.window, event.day, world):
+        if node.moment == "end" and world is not World.POSSIBLE and goes_on(event):
+            return "end"
+        days = last_days(event) if node.moment == "end" else event.day
+        if node.window is not None and not in_window(node.window, days, world):
             return "window"
+        if node.lasting is not None and not is_so_long(node.lasting, self._inside(node, seen, world), world):
+            return "lasting"
         if node.context == "absent" and not self.denials.leaves_nothing_out(node, event):
             return "denial"
         return None
@@ -213,6 +220,27 @@ def _note_classes(event: Event, record: Record) -> Iterator[frozenset[str]]:
         stored = None if mention is None else record.notes.get(mention.note_id)
         if mention is not None and stored is not None and stored.status == "current":
             yield evidence_classes(stored.note.type, stored.note.title, mention.section)
+
+
+def is_so_long(lasting: nodes.Lasting, seen: Seen, world: World) -> bool:
+    """Whether it lasted so many days. Certain: on all days of its beginning and its end; possible: on some."""
+    event = seen.event
+    if goes_on(event) and world is not World.POSSIBLE:
+        return False
+    begins, ends = event.day, last_days(event)
+    if world is World.BELIEVED:
+        fewest = most = (ends.low + ends.high) // 2 - (begins.low + begins.high) // 2
+    elif seen.ended:
+        fewest, most = seen.low - begins.high, seen.high - begins.low
+    else:
+        fewest, most = ends.low - seen.high, ends.high - seen.low
+    if event.end is None and not goes_on(event):
+        fewest = most = 0
+    # A length is never below 0.
+    fewest, most = max(fewest, 0), max(most, 0)
+    if world is World.POSSIBLE:
+        return most >= lasting.minimum and (lasting.maximum is None or fewest <= lasting.maximum)
+    return fewest >= lasting.minimum and (lasting.maximum is None or most <= lasting.maximum)
 
 
 def in_window(window: nodes.Window, day: DayInterval, world: World) -> bool:

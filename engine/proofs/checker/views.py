@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ....kb.model import ALL_TUMORS, NO_TUMOR, Event, World
+from ....kb.kinds import KIND_TABLE
+from ....kb.model import ALL_TUMORS, LATEST_DAY, NO_TUMOR, DayInterval, Event, World
 from .record import Record
 
 #: The world whose answer bounds that of a negation.
@@ -19,18 +20,42 @@ NEGATED: Final[Mapping[World, World]] = {
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """An event as it is seen: up to which world it is shown, and the days that are looked at."""
+    """An event as it is seen: up to which world it is shown, and the days that are looked at, which are those of its
+    beginning or, where it is seen as it ``ended``, of its end."""
 
     event_id: str
     event: Event
     shown: World
     low: int
     high: int
+    ended: bool = False
+
+    @property
+    def recorded(self) -> DayInterval:
+        """The days that are looked at, as they are recorded."""
+        return last_days(self.event) if self.ended else self.event.day
 
     @property
     def middle(self) -> int:
         """The day that the believed world takes."""
-        return (self.event.day.low + self.event.day.high) // 2
+        return (self.recorded.low + self.recorded.high) // 2
+
+    def at_end(self) -> Seen:
+        """The same, as it ended."""
+        days = last_days(self.event)
+        return replace(self, low=days.low, high=days.high, ended=True)
+
+
+def goes_on(event: Event) -> bool:
+    """Whether it is of a kind that lasts, and nothing tells when it ended."""
+    return event.end is None and "lasts" in KIND_TABLE[event.kind].traits
+
+
+def last_days(event: Event) -> DayInterval:
+    """On which days it can have ended."""
+    if goes_on(event):
+        return DayInterval(event.day.low, LATEST_DAY)
+    return event.end or event.day
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,10 @@ from cohortium.engine.proofs.checker.views import View
 from cohortium.engine.proofs.checker.walk import STEPS, Walk
 from cohortium.engine.proofs.prover import ARGUMENTS, NoProof, proof_of
 from cohortium.engine.reference.meaning import OPPOSITE, matches
-from cohortium.kb.model import Event, Journey, World
+from cohortium.kb.model import DayInterval, Event, Journey, World
 from cohortium.kb.ontology.stored_ontology import edge_id
 from cohortium.query_lang import nodes
+from tests.generated import kb_strategies as small
 from tests.generated import queries as generated_queries
 from tests.generated import records as generated_records
 from tests.generated import test_denials as denials
@@ -99,6 +100,42 @@ def test_denials_are_proved(told: list[Journey], query: nodes.Query) -> None:
         if not matches(query, journey, CONCEPTS, SCALES, world):
             asked, where = nodes.Query(nodes.Not(query.body), query.definitions), OPPOSITE[world]
         assert not faults(asked, journey, where, proved(asked, journey, where))
+
+
+@given(small.records(patients=1), small.queries())
+def test_ends_and_lengths_are_proved(told: list[Journey], query: nodes.Query) -> None:
+    """What looks at ends and lengths, as all else that is drawn, has a proof that is accepted, in every world."""
+    journey = replace(told[0], events=tuple({event.event_id: event for event in told[0].events}.values()))
+    for world in WORLDS:
+        asked, where = query, world
+        if not matches(query, journey, CONCEPTS, SCALES, world):
+            asked, where = nodes.Query(nodes.Not(query.body), query.definitions), OPPOSITE[world]
+        assert not faults(asked, journey, where, proved(asked, journey, where))
+
+
+def test_a_proof_of_another_end_or_length_is_refused() -> None:
+    """A course that ended too early or lasted too short, in place of one that is as asked; and one without an end."""
+    asked = nodes.Query(
+        nodes.Exists(nodes.Events("medication", window=nodes.Window(737_060), moment="end", lasting=nodes.Lasting(50)))
+    )
+    begin, later = DayInterval(737_000, 737_000), DayInterval(737_061, 737_061)
+    right = Event("P", "medication", "cisplatin", begin, later)
+    wrong = (
+        (Event("P", "medication", "cisplatin", begin, DayInterval(737_055, 737_055)), "window"),
+        (Event("P", "medication", "cisplatin", DayInterval(737_030, 737_030), later), "lasting"),
+        (Event("P", "medication", "cisplatin", begin), "end"),
+    )
+    criterion = proved(asked, Journey("P", events=(right,)), World.BELIEVED)
+    for other, fails in wrong:
+        journey = Journey("P", events=(right, other))
+        assert not faults(asked, journey, World.BELIEVED, criterion)
+        exchanged = json.loads(json.dumps(criterion).replace(right.event_id, other.event_id))
+        assert faults(asked, journey, World.BELIEVED, exchanged)
+        alone = Journey("P", events=(other,))
+        opposite = nodes.Query(nodes.Not(asked.body))
+        refuted = proved(opposite, alone, World.BELIEVED)
+        assert refuted["parts"][0]["sets"][0]["rejected"] == [{"event": other.event_id, "fails": fails}]
+        assert not faults(opposite, alone, World.BELIEVED, refuted)
 
 
 def test_a_proof_that_cites_a_narrower_denial_is_refused() -> None:

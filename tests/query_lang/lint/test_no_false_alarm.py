@@ -71,7 +71,7 @@ def doubtful(draw: st.DrawFn) -> q.Query:
             leaves += [q.Exists(replaced(one, pick=picked)) for one in near[:3]]
     earliest = replaced(near[0], pick=q.Pick("first"), condition=None)
     leaves += [draw(small.orders()), draw(small.leaves_of_events()), q.Ordered(near[0], "before", earliest)]
-    counted = replaced(near[0], pick=q.Pick(), context="present")
+    counted = replaced(near[0], pick=q.Pick(), context="present", moment="begin", lasting=None)
     leaves += [q.Times(2, counted), q.Lacking("denied", counted), q.Lacking("silent", counted), q.Exists(counted)]
     # What everybody matches is made by chance once in a thousand times.
     leaves.append(q.Or((leaves[0], q.Not(leaves[0]))))
@@ -100,7 +100,7 @@ def varied(draw: st.DrawFn, events: q.Events) -> q.Events:
     """The event set with one part of it another."""
     if events.kind is None:
         return events
-    match draw(st.sampled_from(["concept", "condition", "context", "window", "none", "denied"])):
+    match draw(st.sampled_from(["concept", "condition", "context", "window", "none", "denied", "end", "lasting"])):
         case "concept" if small.NAMED[events.kind]:
             return replaced(events, concept=draw(small.concept_expressions(events.kind, True)))
         case "condition" if KINDS[events.kind][1]:
@@ -108,7 +108,13 @@ def varied(draw: st.DrawFn, events: q.Events) -> q.Events:
         case "denied" if events.condition is not None:
             return replaced(events, condition=q.NotThat(events.condition))
         case "context":
-            return replaced(events, context=draw(st.sampled_from(q.CONTEXTS)))
+            other = draw(st.sampled_from(q.CONTEXTS))
+            denied = {"moment": "begin", "lasting": None} if other == "absent" else {}
+            return replaced(events, context=other, **denied)
+        case "end" if events.context != "absent":
+            return replaced(events, moment=draw(st.sampled_from(q.MOMENTS)))
+        case "lasting" if events.context != "absent":
+            return replaced(events, lasting=draw(st.sampled_from([None, *small.LENGTHS])))
         case "window":
             return replaced(events, window=draw(small.WINDOWS))
     return replaced(events, condition=None, window=None)
