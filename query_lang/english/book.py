@@ -115,6 +115,13 @@ def phrase_named(name: str) -> Entry:
 
 
 @functools.cache
+def also_called() -> Mapping[str, str]:
+    """Key of a phrase -> the concept that questions mean by it, where notes call it otherwise."""
+    table = data("words")["also_called"]
+    return {phrase_key(form): one for one, forms in table.items() for form in _forms(forms)}
+
+
+@functools.cache
 def longest() -> int:
     """The most tokens that a phrase of the data has."""
     return max(len(key.split()) for key in entries())
@@ -129,7 +136,7 @@ def listed(section: str) -> frozenset[str]:
 @functools.cache
 def own_words() -> frozenset[str]:
     """Every word of the data's phrases, in the form of keys: known words, never corrected."""
-    return frozenset(word for key in entries() for word in key.split())
+    return frozenset(word for key in (*entries(), *also_called()) for word in key.split())
 
 
 @functools.cache

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ...kb.kinds import KIND_TABLE, TREATMENTS
 from ...kb.ontology.concepts import ConceptTable
-from ..nodes import Compare, Events, Is, Name, Pick
+from ..nodes import Compare, Events, Is, Name, NotThat, Pick
 from ..render import name_text
 from . import book
 from .chart import SOFT, Action, Chart, Edge
@@ -30,6 +30,7 @@ _ONE: Final = 1.0
 _PART: Final = 10.0
 #: Alternatives pay only inside of something larger: a list of its own is read later, with all that it may share.
 _ALTERNATIVE: Final = 1.2
+_OF_TUMORS: Final = frozenset({"extent", "staging", "finding", "treatment"})
 #: What is said of a fact is said of each of so many alternatives; what has more ways to be told is no single fact.
 _MOST_ALTERNATIVES: Final = 3
 _UNSURE: Final = 4.0
@@ -156,6 +157,46 @@ def composed(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
     return found
 
 
+def of_sites(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
+    """``stage III colon``: in a list of criteria without a disease, a site that stands by itself is its cancer."""
+    if any(isinstance(item, Criterion) and item.sort == "disease" for item in items):
+        return list(items)
+    said = [item for item in items if not _is_empty(item)]
+    places = [at for at, item in enumerate(said) if isinstance(item, Chunk) and item.type == "site"]
+    if len(places) != 1 or not any(isinstance(item, Criterion) and item.sort in _OF_TUMORS for item in said):
+        return list(items)
+    site = said[places[0]]
+    before, after = ([*said[: places[0]], None][-1 if not places[0] else places[0] - 1], said[places[0] + 1 : places[0] + 2])
+    alone = all(
+        one is None or isinstance(one, Chunk) and one.is_join("comma", "semicolon", "with") or _is_staging(one)
+        for one in (before, *after)
+    )
+    assert isinstance(site, Chunk)
+    found = concepts.lookup(f"{site.text} cancer", ("tumor",))
+    if len(found) != 1 or not alone:
+        return list(items)
+    disease = Criterion("disease", f"diagnosis {concept(found[0])}", site.text, "diagnosis", found)
+    disease = replace(disease, start=site.start, end=site.end)
+    return [disease if item is site else item for item in items]
+
+
+def _is_staging(item: Item | None) -> bool:
+    return isinstance(item, Criterion) and item.sort in ("extent", "staging", "finding")
+
+
+def of_one_tumor(items: Sequence[Item]) -> list[Item]:
+    """``…, all in the same breast``: what is said of tumors is said of one, also where no disease is named."""
+    kept = [item for item in items if not (isinstance(item, Chunk) and item.type == "same_tumor")]
+    diseases = [item for item in kept if isinstance(item, Criterion) and item.sort == "disease"]
+    if len(kept) == len(items) or diseases:
+        return kept
+    first = next((item for item in kept if isinstance(item, Criterion)), None)
+    if first is None:
+        return kept
+    tumor = Criterion("disease", "diagnosis any concept:neoplasm", "", "diagnosis", ("neoplasm",), start=-1, end=-1)
+    return [tumor, *kept]
+
+
 def check_words_of_people(chunks: Sequence[Chunk]) -> None:
     """Unclear where a word points at a thing that is not named (``who got it before``), or at one of the patients."""
     people, things = (frozenset(book.data("clauses")["house"][name].split()) for name in ("people", "things"))
@@ -173,7 +214,11 @@ def framed(chunks: Sequence[Chunk]) -> list[Chunk]:
     said = [chunk for chunk in chunks if chunk.type != "skip"]
     found: list[Chunk] = []
     for chunk in chunks:
-        if chunk.type in ("diagnosis", "own"):
+        if chunk.is_join("except") and chunk.text.lower() == "but":
+            after = said[said.index(chunk) + 1 : said.index(chunk) + 2]
+            if after and (after[0].is_join("treat", "with") or after[0].type in ("later", "next", "begin", "stop", "finish")):
+                chunk = replace(chunk, value="and")
+        elif chunk.type in ("diagnosis", "own"):
             at = said.index(chunk)
             before = said[at - 1] if at else None
             after = said[at + 1 : at + 3]
@@ -345,6 +390,37 @@ class Composer:
 
     def because(self, fact: Criterion, reason: Chunk) -> Made | None:
         return self._attributed(fact, "reason", reason.value)
+
+    def not_because(self, fact: Criterion, _: Chunk, reason: Chunk) -> Made | None:
+        """``…, not because of progression``."""
+
+        def change(events: Events) -> Events | None:
+            if not _names(events.condition, "reason"):
+                return None
+            return with_condition(events, NotThat(Is("reason", (Name(reason.value),))))
+
+        return self._changed(fact, change)
+
+    def not_because4(self, fact: Criterion, _: Chunk, no: Chunk, reason: Chunk) -> Made | None:
+        return self.not_because(fact, no, reason)
+
+    def of_own(self, fact: Criterion, _: Chunk, __: Chunk) -> Made | None:
+        """``surgery of the primary``."""
+        return fact, _ONE
+
+    def stain(self, stain: Chunk) -> Made | None:
+        return (stain.value,), _PART
+
+    def stain_or(self, stains: tuple[str, ...], _: Chunk, stain: Chunk) -> Made | None:
+        return (*stains, stain.value), _PART
+
+    def stained(self, marker: Chunk, stains: tuple[str, ...]) -> Made | None:
+        """``HER2 IHC 2+``."""
+        if len(marker.ids) != 1:
+            return None
+        ids = marker.ids if marker.type == "biomarker" else marker.others.get("biomarker", marker.ids)
+        values = ", ".join("'0'" if one == "0" else f"'{one}+'" for one in stains)
+        return Criterion("finding", f"biomarker {concept(ids[0])} in ({values})", marker.text, "biomarker"), _ONE
 
     def because_of_fact(self, fact: Criterion, _: Chunk, harm: Criterion) -> Made | None:
         """Ended for a harm that is named: for toxicity, and the harm is there."""

@@ -182,6 +182,9 @@ def _single(token: Token, place: tuple[str, int, int]) -> Chunk | None:
     axis = re.fullmatch(r"(yp|yc|rp|[cpr])([TNM])", word)
     if axis is not None:
         return Chunk("axis", *place, axis[2].lower(), data={"prefix": axis[1]})
+    if word.lower().startswith("score") and word.lower().endswith("plus"):
+        # "IHC 2+" in the one form of a question.
+        return Chunk("stain", *place, word[5:-4])
     if _DATE.fullmatch(word):
         return Chunk("date", *place, word)
     if _NUMBER.fullmatch(word):
@@ -234,6 +237,9 @@ def _name(span: tuple[Token, ...], text: str, place: tuple[str, int, int], conce
     code = re.fullmatch(r"(?:rxnorm\s)?(?:rxcui|cui|rxnorm)(?:\scode)?(?:\s?#)?\s(\d+)", shown, re.IGNORECASE)
     if code is not None:
         return _concept_chunk(concepts.lookup(f"RxCUI {code[1]}"), place, concepts)
+    other = book.also_called().get(key_of(span))
+    if other is not None and other in concepts:
+        return _concept_chunk((other,), place, concepts)
     findings = book.data("words")["said_by_findings"]["diseases"]
     for name in _spellings(span, text):
         found = tuple(one for one in concepts.lookup(name) if one not in findings)

@@ -297,6 +297,10 @@ def treatments(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
             item = _treatment(item, concepts)
         before = found[-1] if found else None
         if isinstance(item, Criterion) and isinstance(before, Criterion) and before.sort == item.sort == "treatment":
+            if _with_radiation(before, item, concepts):
+                # "Cisplatin chemoradiation": the drug and the radiation.
+                found += [Chunk("join", "", item.start, item.start, "and"), item]
+                continue
             # "FOLFIRI chemo", "osimertinib therapy": the second says what the first is.
             above = {one for i in before.ids for one in concepts.above(i)}
             if not (
@@ -306,6 +310,12 @@ def treatments(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
             continue
         found.append(item)
     return found
+
+
+def _with_radiation(drug: Criterion, radiation: Criterion, concepts: ConceptTable) -> bool:
+    return drug.kind == "medication" and radiation.kind == "radiation" and any(
+        concepts.is_a(one, "chemoradiation") for one in radiation.ids
+    )
 
 
 def _treatment(chunk: Chunk, concepts: ConceptTable) -> Criterion:

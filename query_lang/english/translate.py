@@ -20,7 +20,7 @@ from ..terms import definitions_in
 from . import book
 from .choice import Chooser, Choices
 from .chunks import Chunk, Criterion, Item, Unclear
-from .composition import check_words_of_people, composed, framed
+from .composition import check_words_of_people, composed, framed, of_one_tumor, of_sites
 from .facts import combinations, markers, metastases, phrases, positives, settle, sexes
 from .features import features, known
 from .frame import asserted, check_frame, excluded_before, shouts
@@ -193,7 +193,7 @@ def _items(chunks: Sequence[Chunk], concepts: ConceptTable) -> list[Item]:
         items = step(items, concepts)
     items = sexes(items, concepts)
     items = rest(items, concepts)
-    items = settle(composed(items, concepts))
+    items = of_one_tumor(settle(composed(of_sites(items, concepts), concepts)))
     _check_read(items)
     items = another(
         [item for item in items if not (isinstance(item, Chunk) and item.type in ("skip", "basis_used"))], concepts
