@@ -118,14 +118,19 @@ def resolve(
     ``parsed`` gives the errors their places. Names may already be resolved: then they stay as they are. *Now* becomes
     the day that ``today`` tells. QueryError tells up to five problems at once.
     """
-    query = at_day(query, today)
+    of_day: list[QueryError] = []
+    try:
+        query = at_day(query, today)
+    except QueryError as error:
+        # Told with what else is wrong.
+        of_day.append(error)
     resolver = _Resolver(concepts, scales, parsed)
     try:
         resolved = resolver.query(query)
     except _TooMany:
         resolved = query
-    if resolver.errors:
-        raise QueryError.of_several(resolver.errors)
+    if resolver.errors or of_day:
+        raise QueryError.of_several([*resolver.errors, *of_day])
     if resolved.definitions:
         # Without any, the parser has seen how deep it is.
         require_shallow(resolved)
@@ -227,8 +232,11 @@ class _Resolver:
     def _ongoing(self, events: Events, day: Day) -> PatientExpression:
         """A course that goes on; of a name that is a state's, the state at the day."""
         found = self._events(events)
-        if found.kind == "state" and found.window is None:
-            return self._state_at(events, day)
+        if found.kind == "state":
+            if found.window is None:
+                return self._state_at(events, day)
+            self._report("a state at a day takes no other day beside it", bare_name(events), "join two with 'and'")
+            return Exists(found)
         if found.kind is not None and found.kind not in COURSES:
             courses = ", ".join(kind for kind in KINDS if kind in COURSES)
             self._report(
