@@ -30,7 +30,7 @@ def translated(kb: KnowledgeBase, question: str, translator: str) -> Translation
         raise UsageError(
             f"there is no translator '{translator}'. Hint: the translators are {' and '.join(TRANSLATORS)}"
         )
-    rules = translate(question, kb.concepts, kb.scales)
+    rules = translate(question, kb.concepts, kb.scales, kb.now)
     if translator == "rules":
         return rules
     # Imported when asked for: nothing that could reach a network is loaded otherwise.

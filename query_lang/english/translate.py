@@ -15,6 +15,7 @@ from ..lint.linter import lint_resolved
 from ..nodes import Query
 from ..read_back.query import read_back
 from ..render import render
+from ..resolution.now import Today
 from ..resolution.resolve import resolve_text
 from ..terms import definitions_in
 from . import book
@@ -107,8 +108,11 @@ class Translation:
         }
 
 
-def translate(text: str, concepts: ConceptTable, scales: Scales) -> Translation:
-    """What ``text`` asks. Never raises for what a user writes: a question that cannot be read is declined."""
+def translate(text: str, concepts: ConceptTable, scales: Scales, today: Today | None = None) -> Translation:
+    """What ``text`` asks. Never raises for what a user writes: a question that cannot be read is declined.
+
+    ``today`` tells the day that *now* is.
+    """
     if not text.strip():
         return Translation(text, reason="the question is empty")
     if len(text) > _LONGEST_QUESTION:
@@ -118,7 +122,7 @@ def translate(text: str, concepts: ConceptTable, scales: Scales) -> Translation:
     plain = one_form(text)
     plain, changes = corrected(plain, concepts)
     try:
-        readings = _readings(plain, concepts, scales)
+        readings = _readings(plain, concepts, scales, today)
     except Unclear as unclear:
         return Translation(text, (), unclear.words, changes, str(unclear), unknown=unclear.unknown)
     return Translation(text, readings, (), changes, _reason(readings), _confidence(readings, changes))
@@ -133,7 +137,7 @@ def _confidence(readings: Sequence[Reading], changes: Sequence[tuple[str, str]])
     return round(max(0.5, 0.95 ** len(changes)) / max(1, len(readings)), 3)
 
 
-def _readings(text: str, concepts: ConceptTable, scales: Scales) -> tuple[Reading, ...]:
+def _readings(text: str, concepts: ConceptTable, scales: Scales, today: Today | None) -> tuple[Reading, ...]:
     chunks = chunks_of(text, tokens_of(text), concepts)
     items = _items(chunks, concepts)
     waiting: list[tuple[int, ...]] = [()]
@@ -142,7 +146,7 @@ def _readings(text: str, concepts: ConceptTable, scales: Scales) -> tuple[Readin
         chooser = Chooser(waiting.pop(0))
         query = whole(Parser(items, concepts, chooser).read(), concepts)
         waiting += chooser.others()
-        reading = _reading(query, concepts, scales)
+        reading = _reading(query, concepts, scales, today)
         found.setdefault(reading.text, reading)
         if len(found) > _MOST_READINGS:
             raise Unclear("the question can be read in too many ways; use brackets, or ask in parts")
@@ -237,9 +241,9 @@ def _check_read(items: Sequence[Item]) -> None:
     )
 
 
-def _reading(query: str, concepts: ConceptTable, scales: Scales) -> Reading:
+def _reading(query: str, concepts: ConceptTable, scales: Scales, today: Today | None) -> Reading:
     try:
-        resolved = resolve_text(query, concepts, scales, definitions=definitions_in(query))
+        resolved = resolve_text(query, concepts, scales, definitions=definitions_in(query), today=today)
     except QueryError as error:
         reason = f"the question asks what cannot be asked: {error.args[0].splitlines()[0]}"
         raise Unclear(reason, unknown=True) from error
