@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 import os
 import threading
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ..kb.arguments import PATH, expect, expect_path, expect_patient, paths_of
 from ..kb.deadline import SECONDS, SECONDS_OF_MANY, Allowance
-from ..kb.errors import MissingKb
-from ..kb.model import World
+from ..kb.errors import MissingKb, UsageError
+from ..kb.model import EARLIEST_DAY, LATEST_DAY, World
 from ..kb.ontology.concepts import ConceptTable
 from ..kb.ontology.scales import Scales
 from ..kb.skin.notebook import small_table
@@ -41,13 +42,30 @@ if TYPE_CHECKING:
     from .difference.changes import Difference
 
 
-def open(path: str | os.PathLike[str]) -> OpenKb:
+def open(path: str | os.PathLike[str], today: str | datetime.date | None = None) -> OpenKb:
     """Open the current state of a knowledge base, read-only.
 
-    MissingKb if there is none, SchemaVersionError if another version of the program wrote it.
+    ``today`` is the day that *now* is in a query (``2021-03-04``, or a date); without it, that of the latest note. No
+    clock is asked. MissingKb if there is none, SchemaVersionError if another version of the program wrote it,
+    UsageError if ``today`` is no day.
     """
     expect_path("path", path, "the folder of a knowledge base")
-    return OpenKb(KnowledgeBase.open(path))
+    day = None if today is None else _day_of(today)
+    store = KnowledgeBase.open(path)
+    store.today = day
+    return OpenKb(store)
+
+
+def _day_of(today: str | datetime.date) -> int:
+    """The ordinal of a day. UsageError."""
+    expect("today", today, (str, datetime.date), "a day, such as '2021-03-04'")
+    try:
+        found = datetime.date.fromisoformat(today) if isinstance(today, str) else today
+    except ValueError:
+        raise UsageError(f"today is '{today[:40]}', which is no day. Hint: it is written 2021-03-04") from None
+    if not EARLIEST_DAY <= found.toordinal() <= LATEST_DAY:
+        raise UsageError(f"today is {found.isoformat()}, which lies outside of all records")
+    return found.toordinal()
 
 
 class OpenKb:
@@ -91,6 +109,10 @@ class OpenKb:
     def generation(self) -> str:
         """Which of its states was opened."""
         return self._store.generation
+
+    def now(self) -> int | None:
+        """The day that *now* is in a query (an ordinal); None where no note has a date and none was named."""
+        return self._store.now()
 
     @property
     def concepts(self) -> ConceptTable:
@@ -141,12 +163,13 @@ class OpenKb:
         allowed: Allowance,
     ) -> Cohort:
         if isinstance(query, nodes.Query):
-            return Cohort(self._store, resolve(query, self.concepts, self.scales), allowed=allowed)
+            resolved = resolve(query, self.concepts, self.scales, today=self._store.now)
+            return Cohort(self._store, resolved, allowed=allowed)
         known = (
             *named_cohorts(self._store, cohorts or {}),
             *read_definitions(paths_of("definitions", definitions, "a file of definitions")),
         )
-        resolved = resolve_text(query, self.concepts, self.scales, parameters, known)
+        resolved = resolve_text(query, self.concepts, self.scales, parameters, known, self._store.now)
         return Cohort(self._store, resolved, query, given=(parameters, known), allowed=allowed)
 
     def lint(
@@ -311,7 +334,8 @@ class OpenKb:
         allowed = Allowance(seconds, cancel)
         with allowed.running():
             parsed = parse_sql(text, parameters)
-            return Cohort(self._store, resolve(parsed.query, self.concepts, self.scales, parsed), text, allowed=allowed)
+            resolved = resolve(parsed.query, self.concepts, self.scales, parsed, self._store.now)
+            return Cohort(self._store, resolved, text, allowed=allowed)
 
     def sql(
         self,

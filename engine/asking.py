@@ -31,7 +31,7 @@ def translated(kb: KnowledgeBase, question: str, translator: str, house: House |
         raise UsageError(
             f"there is no translator '{translator}'. Hint: the translators are {' and '.join(TRANSLATORS)}"
         )
-    rules = translate(question, kb.concepts, kb.scales, house or House())
+    rules = translate(question, kb.concepts, kb.scales, house or House(), kb.now)
     if translator == "rules":
         return rules
     # Imported when asked for: nothing that could reach a network is loaded otherwise.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -189,23 +190,26 @@ class Cohort:
         if not isinstance(other, Cohort):
             return NotImplemented
         left, right, definitions = self._joined(other)
-        return self._with(nodes.And((*_parts(left, nodes.And), *_parts(right, nodes.And))), definitions)
+        return self._with(nodes.And((*_parts(left, nodes.And), *_parts(right, nodes.And))), definitions, other)
 
     def __or__(self, other: Cohort) -> Cohort:
         if not isinstance(other, Cohort):
             return NotImplemented
         left, right, definitions = self._joined(other)
-        return self._with(nodes.Or((*_parts(left, nodes.Or), *_parts(right, nodes.Or))), definitions)
+        return self._with(nodes.Or((*_parts(left, nodes.Or), *_parts(right, nodes.Or))), definitions, other)
 
     def __sub__(self, other: Cohort) -> Cohort:
         if not isinstance(other, Cohort):
             return NotImplemented
         left, right, definitions = self._joined(other)
-        return self._with(nodes.Except(left, right), definitions)
+        return self._with(nodes.Except(left, right), definitions, other)
 
-    def _with(self, body: nodes.PatientExpression, definitions: tuple[nodes.Definition, ...]) -> Cohort:
-        """Another believed cohort of this knowledge base, which may take as long."""
-        return Cohort(self._kb, nodes.Query(body, definitions), allowed=self._allowed)
+    def _with(self, body: nodes.PatientExpression, definitions: tuple[nodes.Definition, ...], other: Cohort) -> Cohort:
+        """Another believed cohort of this knowledge base, which may take as long; of two different days that were now
+        in the two, it tells neither."""
+        told = {one.query.as_of for one in (self, other)} - {None}
+        as_of = told.pop() if len(told) == 1 else None
+        return Cohort(self._kb, nodes.Query(body, definitions, as_of), allowed=self._allowed)
 
     def _joined(
         self, other: Cohort
@@ -240,15 +244,22 @@ class Cohort:
         return render(self.query)
 
     @property
+    def as_of(self) -> str | None:
+        """The day that *now* is in the query (``2021-03-04``); None where it names none."""
+        return None if self.query.as_of is None else datetime.date.fromordinal(self.query.as_of).isoformat()
+
+    @property
     def text(self) -> str:
         """What was asked."""
         return self._text or self.resolved
 
     def to_dict(self) -> dict[str, Any]:
-        """query, resolved, count, certain, possible (numbers) and patients (sorted ids)."""
+        """query, resolved, count, certain, possible (numbers) and patients (sorted ids); as_of, where the query names
+        now."""
         return {
             "query": self.text,
             "resolved": self.resolved,
+            **({} if self.as_of is None else {"as_of": self.as_of}),
             "count": len(self),
             "certain": len(self.certain),
             "possible": len(self.possible),

@@ -49,6 +49,7 @@ def cohort_payload(
     payload: dict[str, Any] = {
         "query": cohort.text,
         "resolved": cohort.resolved,
+        **({} if cohort.as_of is None else {"as_of": cohort.as_of}),
         "world": world.value,
         "count": len(asked),
         "believed": len(cohort),
@@ -132,7 +133,8 @@ def print_cohort(cohort: Cohort, payload: dict[str, Any], limit: int | None, exp
     """The count with its bounds, the query as understood, the patients, and what each rests on when asked."""
     print_lines(one["says"] for one in payload.get("read_as", ()))
     counts = count_text(payload["believed"], payload["certain"], payload["possible"])
-    print_text(f"{counts} patients: {payload['resolved']}")
+    as_of = f" (as of {payload['as_of']})" if "as_of" in payload else ""
+    print_text(f"{counts} patients: {payload['resolved']}{as_of}")
     shown = payload["patients"][: TABLE_ROWS if limit is None else limit]
     if "ranked" in payload:
         listed = payload["ranked"] if limit is None else payload["ranked"][:limit]

@@ -136,7 +136,7 @@ def _verified(
     verifier = Verifier(kb.path, kb.generation, read_again=read_again, model=model)
     try:
         given = dict(_given(cohort, patients, proofs))
-        resolved = verifier.resolved(query.query if isinstance(query, Cohort) else query)
+        resolved = verifier.resolved(query.query if isinstance(query, Cohort) else query, kb.now)
         verdicts = []
         for patient, proof in given.items():
             check()

@@ -9,10 +9,10 @@ changes parts of it is in :mod:`.tree`, and knows a node by its fields alone.
 
 from __future__ import annotations
 
-from dataclasses import Field, dataclass, replace
+from dataclasses import Field, dataclass, field, replace
 from typing import Any, ClassVar, Final
 
-from ..kb.kinds import KINDS, MAIN_ATTRIBUTE
+from ..kb.kinds import COURSES, KINDS, MAIN_ATTRIBUTE
 from ..kb.model import EARLIEST_DAY, LATEST_DAY
 
 #: What an atom admits instead of the patient's own present facts: ``present`` is the default.
@@ -245,6 +245,52 @@ class Lasting(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Now(Node):
+    """The day as of which a knowledge base is asked. To resolve a query puts the day itself in its place."""
+
+
+#: A day that a query names: an ordinal, or now.
+Day = int | Now
+
+
+def known_day(day: Day) -> int:
+    """A day of a resolved query. QueryTreeError for *now*."""
+    if isinstance(day, Now):
+        raise QueryTreeError("which day 'now' is was not told. Hint: resolve the query first")
+    return day
+
+
+@dataclass(frozen=True, slots=True)
+class NowWindow(Node):
+    """The event's day lies ``low`` to ``high`` days after now (before it: below 0), inclusive; None leaves it open.
+
+    What lies before now ends at now, at the latest. To resolve a query makes this a part of the window of the events.
+    """
+
+    low: int | None = None
+    high: int | None = None
+
+    def __post_init__(self) -> None:
+        require((self.low, self.high) != (None, None), "the window has no end")
+        for days in (self.low, self.high):
+            require(days is None or abs(days) <= LATEST_DAY - EARLIEST_DAY, "the day lies outside of all records")
+        require(self.high is None or self.high <= 0, "nothing is told of what comes after now")
+        require(
+            self.low in (None, 0, 1) or self.high is not None, "a window that begins before now ends, at now or before"
+        )
+        require(self.low is None or self.high is None or self.low <= self.high, "the window ends before it begins")
+
+    def within(self, other: NowWindow) -> NowWindow:
+        """The days that lie in both."""
+        lows, highs = ([one for one in ends if one is not None] for ends in zip(self._ends, other._ends, strict=True))
+        return NowWindow(max(lows, default=None), min(highs, default=None))
+
+    @property
+    def _ends(self) -> tuple[int | None, int | None]:
+        return self.low, self.high
+
+
+@dataclass(frozen=True, slots=True)
 class Events(Node):
     """The events of one kind (None: the kinds that fit the concept), concept, context, window, pick and condition.
 
@@ -260,6 +306,7 @@ class Events(Node):
     or on which it *ended*. Of an event that goes on (a kind that *lasts*) and whose end is not recorded, that day is
     possibly any from its beginning, and in the other worlds it is not in the set; what does not last ends on its day.
     ``lasting`` selects as ``window`` does, before the pick.
+    ``now`` is a window that is counted from now, of a query that is not resolved.
     """
 
     kind: str | None = None
@@ -274,6 +321,7 @@ class Events(Node):
     known: str = ""
     moment: str = "begin"
     lasting: Lasting | None = None
+    now: NowWindow | None = None
 
     def __post_init__(self) -> None:
         require(self.moment in MOMENTS, f"an event has its {' and its '.join(MOMENTS)}, and no {self.moment!r}")
@@ -499,22 +547,50 @@ class StateAt(PatientExpression):
     """
 
     events: Events
-    day: int
+    day: Day
     ends: ConceptExpression | None = None
 
     def __post_init__(self) -> None:
-        require(self.events.window is None, "a state at a day takes no window")
+        require(self.events.window is None and self.events.now is None, "a state at a day takes no window")
         require(self.events.moment == "begin", "a state at a day is asked from the day on which it began")
-        require(EARLIEST_DAY <= self.day <= LATEST_DAY, "the day lies outside of all records")
+        _require_within(self.day)
 
     @property
     def expansion(self) -> PatientExpression:
         """The state until that day, with none of those that end it after it until then."""
-        until = Window(EARLIEST_DAY, self.day)
+        until = Window(EARLIEST_DAY, known_day(self.day))
         begun = replace(self.events, window=until)
         if self.ends is None:
             return Exists(begun)
         return Clear(begun, "after", Events(self.events.kind, self.ends, window=until))
+
+
+def _require_within(day: Day) -> None:
+    require(isinstance(day, Now) or EARLIEST_DAY <= day <= LATEST_DAY, "the day lies outside of all records")
+
+
+@dataclass(frozen=True, slots=True)
+class Ongoing(EventCriterion):
+    """Patients of whom a course of treatment in ``events`` goes on at ``day``: it has begun by then, no end is recorded
+    before, and no death.
+
+    A course without a recorded end goes on, unless its status says otherwise (``kb/courses.toml``): what is over lasted
+    for its own day, what is held may go on. That it goes on is certain where its status says so, its recorded end
+    surely is not earlier, or it is told of that very day.
+    """
+
+    events: Events
+    day: Day
+
+    def __post_init__(self) -> None:
+        events = self.events
+        require(
+            events.kind is None or events.kind in COURSES,
+            f"what goes on is a treatment ({', '.join(sorted(COURSES))}), not a {events.kind}",
+        )
+        require(events.context == "present", f"what is {events.context} does not go on")
+        require(events.pick == Pick(), f"{events.pick.how} chooses one event: which goes on is asked of each")
+        _require_within(self.day)
 
 
 @dataclass(frozen=True, slots=True)
@@ -540,7 +616,7 @@ class AgeAt(EventCriterion):
     """
 
     events: Events | None = None
-    day: int | None = None
+    day: Day | None = None
     low: int = 0
     high: int | None = None
 
@@ -602,10 +678,15 @@ class Definition(Node):
 
 @dataclass(frozen=True, slots=True)
 class Query(Node):
-    """A whole query: definitions in order, each seeing those before it, then the criterion."""
+    """A whole query: definitions in order, each seeing those before it, then the criterion.
+
+    ``as_of`` is the day that was put for *now* when it was resolved, if it named that; the question is the same as with
+    the day itself.
+    """
 
     body: PatientExpression
     definitions: tuple[Definition, ...] = ()
+    as_of: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         names = [definition.name for definition in self.definitions]

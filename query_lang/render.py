@@ -22,6 +22,7 @@ from .nodes import (
     Compare,
     ConceptExpression,
     Condition,
+    Day,
     Defined,
     Documented,
     Events,
@@ -34,6 +35,9 @@ from .nodes import (
     Name,
     Not,
     NotThat,
+    Now,
+    NowWindow,
+    Ongoing,
     Or,
     Ordered,
     PatientExpression,
@@ -145,6 +149,9 @@ def _expression(node: PatientExpression, place: int, known: set[str]) -> str:
             binds, text = _TIMED, f"{_events(events, known)} with no {_events(absent, known)} {_gap(node)} it"
         case StateAt(events, day):
             return f"{_events(events, known)} at {_date(day)}"
+        case Ongoing(events, day):
+            when = "" if isinstance(day, Now) else f" at {_date(day)}"
+            return f"ongoing {_events(events, known)}{when}"
         case Times(n, events, by):
             begin, end = COUNT_WORDS[by]
             return f"{_events(events, known)} {begin} at least {n} {end}"
@@ -233,6 +240,8 @@ def _events(events: Events, known: set[str]) -> str:
         words.append(_window(events.window))
     if events.lasting is not None:
         words.append(f"lasting {_length(events.lasting)}")
+    if events.now is not None:
+        words += _now_window(events.now)
     if events.source:
         words.append(f"according to {events.source}")
     if events.sources > 1:
@@ -366,7 +375,22 @@ def _length(lasting: Lasting) -> str:
     return f"between {lasting.minimum} and {lasting.maximum} days"
 
 
-def _date(day: int | None) -> str:
+def _now_window(window: NowWindow) -> list[str]:
+    low, high = window.low, window.high
+    match low, high:
+        case 0, 0:
+            return ["on now"]
+        case 0 | 1, _:
+            return ["since now" if low == 0 else "after now"]
+    words = [] if low is None else [f"in the last {-low} days"]
+    if high is None or (high == 0 and low is not None):
+        return words
+    return [*words, {0: "until now", -1: "before now"}.get(high, f"at least {-high} days ago")]
+
+
+def _date(day: Day | None) -> str:
+    if isinstance(day, Now):
+        return "now"
     return datetime.date.fromordinal(day or EARLIEST_DAY).isoformat()
 
 

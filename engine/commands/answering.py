@@ -32,6 +32,7 @@ from .options import (
     KbArgument,
     QueryArgument,
     SetOption,
+    TodayOption,
     asked,
     asked_sql,
     query_text,
@@ -59,6 +60,7 @@ def query(
     explain: Annotated[bool, typer.Option("--explain", help="Show each listed patient's evidence.")] = False,
     settings: SetOption = None,
     definitions: DefinitionsOption = None,
+    today: TodayOption = None,
     as_sql: Annotated[bool, typer.Option("--sql", help="QUERY is a SELECT over the virtual tables.")] = False,
     top: Annotated[int | None, typer.Option(min=0, help="Rank, and show the first so many.")] = None,
     rank: Annotated[
@@ -69,7 +71,11 @@ def query(
     """Find the patients that a query denotes."""
     # A table and JSON have it with the answer.
     tell = output is Format.CSV
-    cohort = asked_sql(kb, text, settings, definitions) if as_sql else asked(kb, text, settings, definitions, tell=tell)
+    cohort = (
+        asked_sql(kb, text, settings, definitions, today)
+        if as_sql
+        else asked(kb, text, settings, definitions, today, tell=tell)
+    )
     ranking = rank or top is not None
     # A sheet of evidence is made row by row, and needs nothing of it in the payload; else each explanation is told
     # twice (as lines or rows, and in JSON), and made once.
@@ -105,11 +111,12 @@ def lint(
     output: NoRowsOption = Format.TABLE,
     settings: SetOption = None,
     definitions: DefinitionsOption = None,
+    today: TodayOption = None,
     strict: Annotated[bool, typer.Option("--strict", help="Leave with 1 on a contradiction and the like.")] = False,
     out: OutOption = None,
 ) -> None:
     """Tell what is doubtful in a query: what contradicts itself, adds nothing, or is never told of here."""
-    cohort = asked(kb, text, settings, definitions)
+    cohort = asked(kb, text, settings, definitions, today)
     findings = cohort.findings()
     payload = {
         "query": cohort.text,
@@ -138,13 +145,14 @@ def ask(
     llm: Annotated[
         bool, typer.Option("--llm", help="Also ask the chat model that the environment names (docs/guide/llm.md).")
     ] = False,
+    today: TodayOption = None,
     out: OutOption = None,
 ) -> None:
     """Find the patients that a question in plain English asks for; what cannot be read is declined: exit 8."""
     from ..api import open as open_kb
     from ..asking import print_answer, print_rows_of
 
-    found = open_kb(kb).ask(
+    found = open_kb(kb, today).ask(
         query_text(question), translator="llm" if llm else "rules", definitions=definitions or ()
     )
     if clarify and len(found.translation.readings) > 1:
@@ -204,12 +212,13 @@ def explain(
     output: FormatOption = Format.TABLE,
     settings: SetOption = None,
     definitions: DefinitionsOption = None,
+    today: TodayOption = None,
     out: OutOption = None,
 ) -> None:
     """Show, for one patient, each criterion with the evidence for it."""
     from ..answers.evidence_sheet import COLUMNS, evidence_rows
 
-    found = asked(kb, text, settings, definitions).explain(patient)
+    found = asked(kb, text, settings, definitions, today).explain(patient)
     answer(
         found.as_dict(),
         output=output,
@@ -254,10 +263,11 @@ def why_not(
     output: NoRowsOption = Format.TABLE,
     settings: SetOption = None,
     definitions: DefinitionsOption = None,
+    today: TodayOption = None,
     out: OutOption = None,
 ) -> None:
     """Show why a patient is not found: what fails, the nearest evidence, and the cheapest edit that admits them."""
-    found = asked(kb, text, settings, definitions).why_not(patient)
+    found = asked(kb, text, settings, definitions, today).why_not(patient)
     answer(found.as_dict(), output=output, out=out, as_table=lambda: print_lines(found.lines()))
 
 
@@ -267,10 +277,11 @@ def funnel(
     output: FormatOption = Format.TABLE,
     settings: SetOption = None,
     definitions: DefinitionsOption = None,
+    today: TodayOption = None,
     out: OutOption = None,
 ) -> None:
     """Show how many patients remain after each criterion, and whom dropping it would regain."""
-    found = asked(kb, text, settings, definitions).funnel()
+    found = asked(kb, text, settings, definitions, today).funnel()
     answer(
         found.as_dict(),
         output=output,
@@ -280,12 +291,12 @@ def funnel(
     )
 
 
-def repl(kb: KbArgument, seconds: SecondsOption = SECONDS) -> None:
+def repl(kb: KbArgument, seconds: SecondsOption = SECONDS, today: TodayOption = None) -> None:
     """Ask query after query; :help tells what else."""
     from ..api import open as open_kb
     from .repl import converse
 
-    converse(open_kb(kb), seconds)
+    converse(open_kb(kb, today), seconds)
 
 
 COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (

@@ -23,9 +23,21 @@ DefinitionsOption = Annotated[
     list[Path] | None, typer.Option("--definitions", metavar="FILE", help="A file of definitions; may be repeated.")
 ]
 
+TodayOption = Annotated[
+    str | None,
+    typer.Option("--today", metavar="DATE", help="The day that 'now' is in a query; else that of the latest note."),
+]
 
+
+# What a command line gives, and whether names are told.
 def asked(
-    kb: Path, text: str, settings: list[str] | None, definitions: list[Path] | None, *, tell: bool = True
+    kb: Path,
+    text: str,
+    settings: list[str] | None,
+    definitions: list[Path] | None,
+    today: str | None = None,
+    *,
+    tell: bool = True,
 ) -> Cohort:
     """The cohort of a query of the command line, with the values of its parameters and its files of definitions.
 
@@ -34,21 +46,23 @@ def asked(
     from ...query_lang.parsing.library import read_parameters
     from ..api import open as open_kb
 
-    cohort = open_kb(kb).find(query_text(text), read_parameters(settings or ()), definitions or ())
+    cohort = open_kb(kb, today).find(query_text(text), read_parameters(settings or ()), definitions or ())
     if tell:
         for one in cohort.read_as():
             print(one.as_text(), file=sys.stderr)
     return cohort
 
 
-def asked_sql(kb: Path, text: str, settings: list[str] | None, definitions: list[Path] | None) -> Cohort:
+def asked_sql(
+    kb: Path, text: str, settings: list[str] | None, definitions: list[Path] | None, today: str | None = None
+) -> Cohort:
     """As :func:`asked`, of a SELECT over the virtual tables."""
     from ...query_lang.parsing.library import read_parameters
     from ..api import open as open_kb
 
     if definitions:
         raise UsageError("definitions are of the query language. Hint: in SQL, begin with WITH name AS (SELECT …)")
-    return open_kb(kb).find_sql(query_text(text), read_parameters(settings or ()))
+    return open_kb(kb, today).find_sql(query_text(text), read_parameters(settings or ()))
 
 
 def query_text(text: str) -> str:

@@ -178,7 +178,7 @@ class Conversation:
     def _query(self, text: str) -> None:
         self.last = cohort = self.kb.find(text)
         print_lines(one.as_text() for one in cohort.read_as())
-        print_text(cohort.resolved)
+        print_text(cohort.resolved + ("" if cohort.as_of is None else f" (as of {cohort.as_of})"))
         for part, depth in cohort.parts():
             counts = count_text(len(part), len(part.certain), len(part.possible))
             print_text(f"{counts:>20}  {'  ' * depth}{part.resolved}")

@@ -17,7 +17,7 @@ from ...kb.skin.streams import data_output
 from ...kb.skin.terminal import Format, answer, check_output, count_text, print_text
 from ...kb.skin.whole_answers import in_time
 from ..tables import WorldName
-from .options import DefinitionsOption, KbArgument, QueryArgument, SetOption, asked
+from .options import DefinitionsOption, KbArgument, QueryArgument, SetOption, TodayOption, asked
 
 
 # Each option of the command is a parameter: so typer reads a command line.
@@ -32,6 +32,7 @@ def report(
     output: NoRowsOption = Format.TABLE,
     settings: SetOption = None,
     definitions: DefinitionsOption = None,
+    today: TodayOption = None,
     out: OutOption = None,
 ) -> None:
     """Write an answer as one page of HTML: counts, funnel, members with their evidence and record as a picture."""
@@ -39,7 +40,7 @@ def report(
         raise UsageError("the page and the JSON cannot both go to standard output. Hint: name a file for one of them")
     check_output(output, out, rows=False)
     check_output(Format.TABLE, html, rows=False)
-    found = asked(kb, text, settings, definitions).in_world(World[world.name]).report(limit)
+    found = asked(kb, text, settings, definitions, today).in_world(World[world.name]).report(limit)
     written = found.as_html()
     if str(html) == "-":
         data_output().write(f"{written}\n")

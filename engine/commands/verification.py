@@ -21,6 +21,7 @@ from .options import (
     KbArgument,
     QueryArgument,
     SetOption,
+    TodayOption,
     asked,
 )
 
@@ -53,6 +54,7 @@ def verify(
     output: NoRowsOption = Format.TABLE,
     settings: SetOption = None,
     definitions: DefinitionsOption = None,
+    today: TodayOption = None,
     out: OutOption = None,
 ) -> None:
     """Prove that each member of a cohort is one, and check the proofs by an independent verifier."""
@@ -61,7 +63,7 @@ def verify(
     from ..verification import verify as run
 
     given = None if proofs is None else read_proofs(proofs)
-    cohort = asked(kb, text, settings, definitions)
+    cohort = asked(kb, text, settings, definitions, today)
     done = run(kb, cohort, patient or None, world=world.value, proofs=given, read_again=reading, model=model or None)
     if keep is not None:
         write_text_privately(keep, json_text({"proofs": dict(done.proofs)}) + "\n")

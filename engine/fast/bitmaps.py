@@ -216,7 +216,7 @@ class BitmapEvaluator:
                 needed = (left, right)
             case nodes.Sequence(steps):
                 needed = steps
-            case nodes.Clear(events) | nodes.Times(_, events):
+            case nodes.Clear(events) | nodes.Times(_, events) | nodes.Ongoing(events):
                 needed = (events,)
             case nodes.AgeAt(events):
                 needed = (nodes.Events("birth"), *(() if events is None else (events,)))

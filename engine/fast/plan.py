@@ -189,6 +189,8 @@ def _looked_at(node: nodes.EventCriterion) -> Iterator[nodes.Events]:
     match node:
         case nodes.AgeAt():
             yield nodes.Events("birth")
+        case nodes.Ongoing():
+            yield nodes.Events("death")
         case nodes.Times(_, events, "lines"):
             yield replace(events, condition=nodes.Documented("line"))
         case nodes.Lacking(_, events):

@@ -10,9 +10,10 @@ from typing import Final
 
 import numpy as np
 
+from ...kb.courses import STATUS, told_by
 from ...kb.deadline import check
-from ...kb.kinds import KIND_TABLE
-from ...kb.model import LATEST_DAY, World
+from ...kb.kinds import COURSES, KIND_TABLE
+from ...kb.model import LATEST_DAY, REASONS, World
 from ...kb.ontology.scales import as_number
 from ...query_lang import nodes
 from ...query_lang.tree import attributes_of
@@ -54,6 +55,8 @@ class RelatedEvents:
                 return self._times(node, frame, world)
             case nodes.AgeAt():
                 return self._age_at(node, frame, world)
+            case nodes.Ongoing():
+                return self._ongoing(node, frame, world)
             case nodes.Lacking():
                 return self._lacking(node, frame, world)
         raise nodes.QueryTreeError(f"the engine knows no {type(node).__name__} of events")
@@ -196,7 +199,7 @@ class RelatedEvents:
         births = np.flatnonzero(self._sets.members(nodes.Events("birth"), Frame.of_patients(rows), world))
         high = _FAR if node.high is None else node.high
         if node.day is not None:
-            day = np.full(len(births), node.day)
+            day = np.full(len(births), nodes.known_day(node.day))
             right = _of_age(node.low, high, rows.low[births], rows.high[births], day, day, world)
             holds = np.zeros(len(rows.patients), dtype=bool)
             holds[rows.owner[births[right]]] = True
@@ -220,6 +223,47 @@ class RelatedEvents:
         holds = np.zeros(frame.groups, dtype=bool)
         holds[groups[often == _sizes(frame, found.mask)[groups]]] = True
         return holds
+
+    def _ongoing(self, node: nodes.Ongoing, frame: Frame, world: World) -> Array:
+        """A course that goes on at the day, and no death before it."""
+        day, rows = nodes.known_day(node.day), self._rows
+        found = self._sets.witnesses(node.events, frame, world)
+        begun = found.low if world is World.POSSIBLE else found.high
+        ends, end_low, end_high = (frame.entries_of(column) for column in rows.ends)
+        match world:
+            case World.CERTAIN:
+                until = np.where(ends, end_low, found.low)
+            case World.POSSIBLE:
+                until = np.where(ends, end_high, found.high)
+            case _:
+                until = np.where(ends, (end_low + end_high) // 2, found.low)
+        lasting = (day <= until) | (~ends & frame.entries_of(self._told_to_go_on(world)))
+        going_on = found.mask & (begun <= day) & lasting
+        if node.events.kind is None:
+            going_on &= frame.entries_of(np.logical_or.reduce([rows.among(kind) for kind in sorted(COURSES)]))
+        holds = groups_of(frame, going_on)
+        deaths = np.flatnonzero(self._sets.members(nodes.Events("death"), Frame.of_patients(rows), OPPOSITE[world]))
+        match world:
+            case World.CERTAIN:
+                by = rows.low[deaths]
+            case World.POSSIBLE:
+                by = rows.high[deaths]
+            case _:
+                by = rows.middle[deaths]
+        died = np.zeros(len(rows.patients), dtype=bool)
+        died[rows.owner[deaths[by < day]]] = True
+        return holds & ~died[frame.patient]
+
+    def _told_to_go_on(self, world: World) -> Array:
+        """The rows of which neither status nor reason says that, in this world, they do not go on after their day."""
+        status = self._rows.attribute(STATUS)
+        by_status = np.array([told_by(value) >= world for value in (*status.distinct, "")], dtype=bool)
+        found: Array = by_status[status.codes]
+        for reason in REASONS:
+            told = told_by(reason)
+            if told < World.BELIEVED and told < world:
+                found = found & ~self._rows.in_context(reason=reason)
+        return found
 
     # --- absence ----------------------------------------------------------------------------------------------------
 

@@ -78,6 +78,8 @@ class EventSets:
 
     def members(self, node: nodes.Events, frame: Frame, world: World) -> Array:
         """The entries that kind, concept, context, window and length leave in ``world``."""
+        if node.now is not None:
+            raise QueryTreeError("which day 'now' is was not told. Hint: resolve the query first")
         rows = self.rows
         mask = self._selection(node)
         if node.context in ("present", "current", "historical"):

@@ -536,6 +536,12 @@ def _age_at(prover: Prover, node: nodes.AgeAt, view: View, world: World, holds: 
     return {"births": births, "sets": sets}
 
 
+def _ongoing(prover: Prover, node: nodes.Ongoing, view: View, world: World, holds: bool) -> Record:
+    """The courses, each with its status and end, and the deaths: whether one goes on follows from both."""
+    deaths = [prover.records.event(event) for event in view.journey.events if event.kind == "death"]
+    return {"deaths": deaths, "sets": [prover.whole(node.events, view, world)]}
+
+
 def _lacking(prover: Prover, node: nodes.Lacking, view: View, world: World, holds: bool) -> Record:
     """What is recorded of the kind, and the notes that would tell: the kind of absence follows from both."""
     return {
@@ -579,6 +585,7 @@ ARGUMENTS: Final[Mapping[type, Argument]] = {
     nodes.Clear: _clear,
     nodes.Times: _times,
     nodes.AgeAt: _age_at,
+    nodes.Ongoing: _ongoing,
     nodes.Lacking: _lacking,
     nodes.Among: _among,
     nodes.Defined: _defined,

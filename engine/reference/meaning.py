@@ -32,6 +32,8 @@ from .picks import ByDay, ByValue, fewest_days, first_days
 from .time import (
     admits,
     aged,
+    goes_on,
+    has_died_before,
     in_window,
     is_known_so,
     lasts,
@@ -120,6 +122,8 @@ class Meaning:
                 return self._times(node, view, world)
             case nodes.AgeAt():
                 return self._age_at(node, view, world)
+            case nodes.Ongoing():
+                return self._ongoing(node, view, world)
             case nodes.Lacking():
                 return self._lacking(node, view, world)
             case nodes.Among(patients):
@@ -251,7 +255,8 @@ class Meaning:
             birth.day for birth in view.journey.events if birth.kind == "birth" and admits("present", birth, world)
         ]
         if node.day is not None:
-            day = DayInterval(node.day, node.day)
+            on = nodes.known_day(node.day)
+            day = DayInterval(on, on)
             return any(aged(node, birth, day, day.midpoint, world) for birth in births)
         assert node.events is not None  # AgeAt has one of the two
         return any(
@@ -259,6 +264,13 @@ class Meaning:
             for birth in births
             for witness in self.witnesses(node.events, view, world)
         )
+
+    def _ongoing(self, node: nodes.Ongoing, view: View, world: World) -> bool:
+        """A course that goes on at the day, and no death before it, be the death of what the view shows or not."""
+        day = nodes.known_day(node.day)
+        if any(has_died_before(day, event, OPPOSITE[world]) for event in view.journey.events):
+            return False
+        return any(goes_on(day, seen, world) for (seen,) in self.witnesses(node.events, view, world))
 
     # --- absence ----------------------------------------------------------------------------------------------------
 
@@ -319,6 +331,8 @@ class Meaning:
         """What kind, concept, context, window and length leave, before pick and condition; of denials, those that deny
         it."""
         check()
+        if node.now is not None:
+            raise QueryTreeError("which day 'now' is was not told. Hint: resolve the query first")
         selects = self.selecting(node)
         found = [
             in_window(seen, node.window, world)

@@ -6,7 +6,8 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...kb.kinds import KIND_TABLE, RULE_OF_DERIVED
+from ...kb.courses import may_go_on
+from ...kb.kinds import COURSES, KIND_TABLE, RULE_OF_DERIVED
 from ...kb.model import LATEST_DAY, DayInterval, Event, Experiencer, Journey, Note, World
 from ...kb.note_classes import evidence_classes, note_class
 from ...query_lang import nodes
@@ -176,6 +177,37 @@ def _lies_between(first: Seen, one: Seen, last: Seen, world: World) -> bool:
         case World.POSSIBLE:
             return first.days.high < one.days.low and one.days.high < last.days.low
     return first.middle < one.middle < last.middle
+
+
+def goes_on(day: int, seen: Seen, world: World) -> bool:
+    """Whether an event is a course that goes on at the day: it has begun by then, and does not end before.
+
+    Where no end is recorded it goes on as its status and the reason told with it say (``kb/courses.toml``), and else
+    lasts for its own day.
+    """
+    event = seen.event
+    if event.kind not in COURSES or _latest(seen, world) > day:
+        return False
+    if event.end is None and may_go_on(event) >= world:
+        return True
+    match world:
+        case World.CERTAIN:
+            return day <= (seen.days.low if event.end is None else event.end.low)
+        case World.POSSIBLE:
+            return day <= (seen.days.high if event.end is None else event.end.high)
+    return day <= (event.day.midpoint if event.end is None else event.end.midpoint)
+
+
+def has_died_before(day: int, event: Event, world: World) -> bool:
+    """Whether an event is the patient's death, before the day: surely (certain), as believed, or perhaps (possible)."""
+    if event.kind != "death" or not admits("present", event, world):
+        return False
+    match world:
+        case World.CERTAIN:
+            return event.day.high < day
+        case World.POSSIBLE:
+            return event.day.low < day
+    return event.day.midpoint < day
 
 
 def aged(node: nodes.AgeAt, birth: DayInterval, day: DayInterval, middle: int, world: World) -> bool:

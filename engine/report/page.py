@@ -15,6 +15,7 @@ from ...kb.errors import UsageError
 from ...kb.model import World
 from ...kb.skin.pages import page
 from ...kb.version import __version__
+from ...query_lang.read_back.facts import date_words
 from ...query_lang.read_back.query import read_back
 from ..answers.explain import Explanation, explained
 from ..answers.funnel import Counts, Funnel, funnel
@@ -142,13 +143,14 @@ def _member(answered: Answered, number: int) -> ReportedMember:
 
 def _signature(answered: Answered, patients: Sequence[str]) -> dict[str, str]:
     """Program, state of the knowledge base, query and answer, each by its version or digest."""
-    kb = answered.kb
+    kb, as_of = answered.kb, answered.query.as_of
     return {
         "cohortium": __version__,
         "knowledge base": kb.path.name,
         "generation": kb.generation,
         "schema": str(kb.manifest["schema_version"]),
         **{str(name).replace("_", " "): str(value) for name, value in sorted(kb.manifest["versions"].items())},
+        **({} if as_of is None else {"as of": date_words(as_of)}),
         "query": _digest(answered.resolved),
         "answer": _digest("\n".join(patients)),
     }

@@ -98,7 +98,7 @@ def age_versions(
         recorded = [
             {completed_years(birth, day) for birth in births for day in days}
             for days in (
-                [[node.day] if node.day is not None else [] for _ in places]
+                [[nodes.known_day(node.day)] if node.day is not None else [] for _ in places]
                 if one is None
                 else [[record.days[position] for position in bits(mask)] for mask in one.witnesses]
             )
@@ -121,7 +121,7 @@ def age_versions(
 
 def _days(record: Record, node: nodes.AgeAt, ways: Sequence[Edited | None]) -> set[int]:
     if node.day is not None:
-        return {node.day}
+        return {nodes.known_day(node.day)}
     return {
         record.days[position] for one in ways if one is not None for mask in one.witnesses for position in bits(mask)
     }

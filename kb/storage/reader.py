@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 import os
 import weakref
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
 
 class KnowledgeBase:
     """One open generation. Answers stay those of that generation, whatever a writer does meanwhile."""
+
+    #: The day (an ordinal) that *now* is in what is asked; None: :attr:`as_of` tells that of the generation.
+    today: int | None = None
 
     def __init__(self, layout: Layout, generation: str, manifest: Mapping[str, Any]) -> None:
         """Use :meth:`open`."""
@@ -119,6 +123,20 @@ class KnowledgeBase:
     def scales(self) -> Scales:
         """The ordered scales under which the notes were read."""
         return Scales(self.manifest["scales"])
+
+    @functools.cached_property
+    def as_of(self) -> int | None:
+        """The day of the latest note (an ordinal); None where no note has a date. No clock is asked."""
+        if "as_of" in self.manifest:
+            told = self.manifest["as_of"]
+            return None if told is None else datetime.date.fromisoformat(told).toordinal()
+        # Written before a manifest told it.
+        ((last,),) = self._rows("SELECT max(date) FROM note WHERE status = 'current'")
+        return None if last is None else int(last.toordinal())
+
+    def now(self) -> int | None:
+        """The day (an ordinal) that *now* is in a query: :attr:`today` where one was named, else :attr:`as_of`."""
+        return self.as_of if self.today is None else self.today
 
     def number(self, patient_id: str) -> int:
         """The dense number of a patient; UnknownPatient if there is none of this id."""
@@ -334,6 +352,7 @@ class KnowledgeBase:
             "events": dict(self.holdings.events),
             "quarantine": dict(reasons),
             "concepts": self._count("concept"),
+            "as_of": None if self.as_of is None else datetime.date.fromordinal(self.as_of).isoformat(),
             "generation": self.generation,
             "generations": list(self._layout.generations()),
             "schema_version": self.manifest["schema_version"],

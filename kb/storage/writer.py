@@ -242,7 +242,13 @@ class GenerationWriter:
             "content": content_digest(self._database),
             "rows": {name: self._number(f"SELECT count(*) FROM built.{name}") for name in _COUNTED},
             "counts": dict(counts or {}),
+            "as_of": self._last_day(),
         }
+
+    def _last_day(self) -> str | None:
+        """The date of the latest note that counts; None where none has one."""
+        ((last,),) = self._all("SELECT max(date) FROM built.note WHERE status = 'current'")
+        return None if last is None else str(last)
 
     def _all(self, query: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         # Always to the end: a result that is not read out blocks the connection.

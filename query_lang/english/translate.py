@@ -15,6 +15,7 @@ from ..lint.linter import lint_resolved
 from ..nodes import Definition, Query
 from ..read_back.query import read_back
 from ..render import name_text, render
+from ..resolution.now import Today
 from ..resolution.resolve import resolve_text
 from ..terms import definitions_in
 from . import book
@@ -129,10 +130,13 @@ class House:
 _NO_HOUSE: Final = House()
 
 
-def translate(text: str, concepts: ConceptTable, scales: Scales, house: House = _NO_HOUSE) -> Translation:
+def translate(
+    text: str, concepts: ConceptTable, scales: Scales, house: House = _NO_HOUSE, today: Today | None = None
+) -> Translation:
     """What ``text`` asks. Never raises for what a user writes: a question that cannot be read is declined.
 
-    Words that ``house`` defines mean what is defined, also where they would be too vague.
+    Words that ``house`` defines mean what is defined, also where they would be too vague. ``today`` tells the day that
+    *now* is.
     """
     if not text.strip():
         return Translation(text, reason="the question is empty")
@@ -143,7 +147,7 @@ def translate(text: str, concepts: ConceptTable, scales: Scales, house: House = 
     plain = one_form(text)
     plain, changes = corrected(plain, concepts)
     try:
-        readings = _readings(plain, concepts, scales, house)
+        readings = _readings(plain, concepts, scales, house, today)
     except Unclear as unclear:
         return Translation(text, (), unclear.words, changes, str(unclear), unknown=unclear.unknown)
     return Translation(text, readings, (), changes, _reason(readings), _confidence(readings, changes))
@@ -158,7 +162,9 @@ def _confidence(readings: Sequence[Reading], changes: Sequence[tuple[str, str]])
     return round(max(0.5, 0.95 ** len(changes)) / max(1, len(readings)), 3)
 
 
-def _readings(text: str, concepts: ConceptTable, scales: Scales, house: House) -> tuple[Reading, ...]:
+def _readings(
+    text: str, concepts: ConceptTable, scales: Scales, house: House, today: Today | None
+) -> tuple[Reading, ...]:
     chunks = chunks_of(text, tokens_of(text), concepts, house.entries)
     chunks = meant(chunks, text, concepts)
     check_short(chunks, text, concepts)
@@ -170,7 +176,7 @@ def _readings(text: str, concepts: ConceptTable, scales: Scales, house: House) -
         read = [_chosen(item, chooser) for item in items]
         query = whole(Parser(read, concepts, chooser).read(), concepts)
         waiting += chooser.others()
-        reading = replace(_reading(query, concepts, scales, house), choices=dict(chooser.taken))
+        reading = replace(_reading(query, concepts, scales, house, today), choices=dict(chooser.taken))
         found.setdefault(reading.text, reading)
         if len(found) > _MOST_READINGS:
             raise Unclear("the question can be read in too many ways; use brackets, or ask in parts")
@@ -284,10 +290,10 @@ def _check_read(items: Sequence[Item]) -> None:
     )
 
 
-def _reading(query: str, concepts: ConceptTable, scales: Scales, house: House) -> Reading:
+def _reading(query: str, concepts: ConceptTable, scales: Scales, house: House, today: Today | None) -> Reading:
     own = house.definitions if any(name_text(one.name) in query for one in house.definitions) else ()
     try:
-        resolved = resolve_text(query, concepts, scales, definitions=(*definitions_in(query), *own))
+        resolved = resolve_text(query, concepts, scales, definitions=(*definitions_in(query), *own), today=today)
     except QueryError as error:
         reason = f"the question asks what cannot be asked: {error.args[0].splitlines()[0]}"
         raise Unclear(reason, unknown=True) from error

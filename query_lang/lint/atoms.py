@@ -20,6 +20,7 @@ from ..nodes import (
     Exists,
     Lacking,
     Lasting,
+    Ongoing,
     Ordered,
     OtherThan,
     PatientExpression,
@@ -55,7 +56,7 @@ class Never:
 def needed_sets(node: PatientExpression) -> tuple[Events, ...]:
     """The event sets in a leaf none of which may be empty if anybody is to match."""
     match node:
-        case Exists(events) | Times(_, events) | Clear(events):
+        case Exists(events) | Times(_, events) | Clear(events) | Ongoing(events):
             return (events,)
         case Ordered(left, _, right):
             return (left, right)

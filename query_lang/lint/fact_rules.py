@@ -24,6 +24,7 @@ from ..nodes import (
     Exists,
     Lacking,
     Not,
+    Ongoing,
     Or,
     Ordered,
     SameEvent,
@@ -42,7 +43,7 @@ from .finding import Finding
 #: The nodes that the rules know.
 KNOWN: Final = (
     Exists, And, Or, Not, Except, AtLeast, SameTumor, SameEvent, Ordered, Sequence, Clear, Times, AgeAt, Lacking, Among,
-    Defined,
+    Defined, Ongoing,
 )  # fmt: skip
 #: The kinds of fact that nothing comes after.
 _LAST_KINDS: Final = frozenset({"death"})

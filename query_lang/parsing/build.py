@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -22,6 +23,7 @@ from ..nodes import (
     Compare,
     ConceptExpression,
     Condition,
+    Day,
     Defined,
     Definition,
     Events,
@@ -32,6 +34,9 @@ from ..nodes import (
     Name,
     Not,
     NotThat,
+    Now,
+    NowWindow,
+    Ongoing,
     Or,
     OtherThan,
     PatientExpression,
@@ -66,7 +71,7 @@ from .values import (
     category,
     day,
     days,
-    exact_day,
+    one_day,
     short_enough,
     unquote,
     whole_number,
@@ -108,9 +113,9 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class _HeldOn:
-    """The day on which a state must hold."""
+    """The day on which a state must hold, or a course go on."""
 
-    day: int
+    day: Day
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,17 +227,22 @@ class Builder(RelationRules, Transformer_NonRecursive):
             known = self._definitions.get(text) or self._definitions.get(text.casefold())
             if known is not None:
                 return Defined(known)
-        context, pick, line = _modifiers([token for token in modifiers if token.type not in ("UNDISPUTED", "MOMENT")])
+        context, pick, line = _modifiers(
+            [token for token in modifiers if token.type not in ("UNDISPUTED", "MOMENT", "ONGOING")]
+        )
         if pick.how in ("worst", "best") and core.axis in ("n", "m"):
             raise Mistake(f"{pick.how} {core.axis.upper()} cannot be asked: {pick.how} orders TNM events by their T")
         conditions = [*core.conditions, *([] if line is None else [Compare("line", "=", float(line))])]
         window: Window | None = None
         lasting: Lasting | None = None
+        now: NowWindow | None = None
         source, sources, known, counts, days_held = "", 1, "", [], []
-        for part in tails:
+        for part in itertools.chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in tails):
             match part:
                 case Window(low, high):
                     window = part if window is None else Window(max(window.low, low), min(window.high, high))
+                case NowWindow():
+                    now = part if now is None else now.within(part)
                 case _Sourcing(one, many):
                     if source and one and source != one:
                         raise Mistake(f"one fact is told according to {source} and according to {one}")
@@ -252,7 +262,13 @@ class Builder(RelationRules, Transformer_NonRecursive):
         condition = None if not conditions else conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
         undisputed = any(token.type == "UNDISPUTED" for token in modifiers)
         told = (source, undisputed, sources, known)
-        events = Events(core.kind, core.concept, condition, context, pick, window, *told, _moment(modifiers), lasting)
+        events = Events(
+            core.kind, core.concept, condition, context, pick, window, *told, _moment(modifiers), lasting, now
+        )
+        if any(token.type == "ONGOING" for token in modifiers) and core.kind != "state":
+            return _going_on(days_held, events, bool(counts))
+        if any(token.type == "ONGOING" for token in modifiers) and not days_held:
+            days_held = [Now()]
         if days_held:
             return _held_on(days_held, events, core, bool(counts))
         counted = [_counted(count, events) for count in counts]
@@ -305,7 +321,7 @@ class Builder(RelationRules, Transformer_NonRecursive):
         return Lasting(days(parts[0], parts[2]), days(parts[1], parts[2]))
 
     def held_at(self, parts: list[Any]) -> _HeldOn:
-        on = exact_day(parts[0])
+        on = one_day(parts[0])
         if on is None:
             raise Mistake(
                 f"a state is asked on a day, and {parts[0]} is longer", "for example: state remission at 2020-06-30"
@@ -486,23 +502,46 @@ class Builder(RelationRules, Transformer_NonRecursive):
     def window(self, parts: list[Any]) -> Window:
         return parts[0]
 
-    def window_since(self, parts: list[Any]) -> Window:
-        return Window(day(parts[0], last=False), LATEST_DAY)
+    def window_since(self, parts: list[Any]) -> Window | NowWindow:
+        return NowWindow(0) if _is_now(parts[0]) else Window(day(parts[0], last=False), LATEST_DAY)
 
-    def window_before(self, parts: list[Any]) -> Window:
-        return Window(EARLIEST_DAY, day(parts[0], last=False) - 1)
+    def window_before(self, parts: list[Any]) -> Window | NowWindow:
+        return NowWindow(None, -1) if _is_now(parts[0]) else Window(EARLIEST_DAY, day(parts[0], last=False) - 1)
 
-    def window_after(self, parts: list[Any]) -> Window:
-        return Window(day(parts[0], last=True) + 1, LATEST_DAY)
+    def window_after(self, parts: list[Any]) -> Window | NowWindow:
+        return NowWindow(1) if _is_now(parts[0]) else Window(day(parts[0], last=True) + 1, LATEST_DAY)
 
-    def window_until(self, parts: list[Any]) -> Window:
-        return Window(EARLIEST_DAY, day(parts[0], last=True))
+    def window_until(self, parts: list[Any]) -> Window | NowWindow:
+        return NowWindow(None, 0) if _is_now(parts[0]) else Window(EARLIEST_DAY, day(parts[0], last=True))
 
-    def window_in(self, parts: list[Any]) -> Window:
-        return Window(day(parts[0], last=False), day(parts[0], last=True))
+    def window_in(self, parts: list[Any]) -> Window | NowWindow:
+        return NowWindow(0, 0) if _is_now(parts[0]) else Window(day(parts[0], last=False), day(parts[0], last=True))
 
-    def window_between(self, parts: list[Any]) -> Window:
+    def window_between(self, parts: list[Any]) -> Window | tuple[Window | NowWindow, ...]:
+        if any(map(_is_now, parts)):
+            return self.window_since(parts[:1]), self.window_until(parts[1:])
         return Window(day(parts[0], last=False), day(parts[1], last=True))
+
+    def window_last(self, parts: list[Any]) -> NowWindow:
+        """*Within 30 days before now*, and *in the last year*, without a number; now is one of the days."""
+        return NowWindow(-days(parts[0] if parts[0].type == "NUMBER" else Token("NUMBER", "1"), _unit(parts)), 0)
+
+    def window_ago(self, parts: list[Any]) -> NowWindow:
+        back = days(parts[1], _unit(parts))
+        match _SPACES.sub(" ", parts[0].lower()):
+            case "at least":
+                return NowWindow(None, -back)
+            case "more than":
+                return NowWindow(None, -back - 1)
+        return NowWindow(-back, 0)
+
+
+def _is_now(token: Token) -> bool:
+    return token.type == "NOW"
+
+
+def _unit(parts: list[Any]) -> Token:
+    return next(part for part in parts if part.type == "UNIT")
 
 
 def _kind(parts: list[Any]) -> str:
@@ -549,14 +588,22 @@ def _both_lengths(one: Lasting, other: Lasting) -> Lasting:
     return Lasting(max(one.minimum, other.minimum), min(longest, default=None))
 
 
-def _held_on(days_held: list[int], events: Events, core: _Core, counted: bool) -> StateAt:
+def _going_on(days_held: list[Day], events: Events, counted: bool) -> Ongoing:
+    """The course that goes on, now or on a day; Mistake where more is asked of it."""
+    if counted or len(days_held) > 1:
+        raise Mistake("what is ongoing takes no count beside it, and no second day", "join two criteria with 'and'")
+    return Ongoing(events, days_held[0] if days_held else Now())
+
+
+def _held_on(days_held: list[Day], events: Events, core: _Core, counted: bool) -> StateAt:
     """The state that holds on a day; Mistake for what is no state, or is asked of more than that."""
     if core.kind not in (None, "state") or core.concept is None:
         raise Mistake(
             "'at' and a day ask for a state that holds then",
-            "for example: state remission at 2020-06-30; for the day on which a fact is told write 'on 2020-06-30'",
+            "for example: state remission at 2020-06-30; for the day on which a fact is told write 'on 2020-06-30', "
+            "and for a treatment that goes on 'ongoing medication …'",
         )
-    if counted or len(days_held) > 1 or events.window is not None or events.pick != Pick():
+    if counted or len(days_held) > 1 or (events.window or events.now) is not None or events.pick != Pick():
         raise Mistake("a state at a day takes no other day, pick or count beside it", "join two criteria with 'and'")
     if events.context != "present":
         raise Mistake(f"a state that is {events.context} holds on no day", "write 'not state … at …'")

@@ -26,7 +26,7 @@ from ..nodes import (
     Sequence,
 )
 from .comparisons import OPERATORS
-from .values import Mistake, days, exact_day, years
+from .values import Mistake, days, one_day, years
 
 _MOST_PAIRS: Final = 100
 
@@ -156,7 +156,7 @@ class RelationRules:
 
     def age_on(self, parts: list[Any]) -> AgeAt:
         low, high = parts[0]
-        on = exact_day(parts[1])
+        on = one_day(parts[1])
         if on is None:
             raise Mistake("an age is asked on a day", f"for example: on {parts[1]}{'-01' * (2 - parts[1].count('-'))}")
         return AgeAt(None, on, low, high)

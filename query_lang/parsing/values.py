@@ -9,6 +9,7 @@ from typing import Final
 
 from lark import Token
 
+from ..nodes import Day, Now
 from ..vocabulary import DAYS_IN
 
 TNM_SET: Final = re.compile(
@@ -74,6 +75,11 @@ def exact_day(token: Token) -> int | None:
     """The day that a date of day precision means; None for a month or a year."""
     first = day(token, last=False)
     return first if first == day(token, last=True) else None
+
+
+def one_day(token: Token) -> Day | None:
+    """Now, or the day that a date of day precision means; None for a month or a year."""
+    return Now() if token.type == "NOW" else exact_day(token)
 
 
 def category(text: str) -> str:

@@ -22,6 +22,7 @@ from ..nodes import (
     Concept,
     ConceptExpression,
     Condition,
+    Day,
     Documented,
     Events,
     Gap,
@@ -29,6 +30,8 @@ from ..nodes import (
     Lasting,
     Name,
     NotThat,
+    Now,
+    NowWindow,
     Ordered,
     OtherThan,
     Term,
@@ -80,6 +83,8 @@ class FactWriter:
         phrase = WORDS["moments"][events.moment].format(fact=phrase, a_fact=with_article(phrase))
         if events.window is not None:
             phrase = f"{phrase} {_window(events.window)}"
+        if events.now is not None:
+            phrase = f"{phrase} {_now_window(events.now)}"
         if events.source:
             phrase = WORDS["told"]["source"].format(fact=phrase, source=events.source)
         if events.sources > 1:
@@ -256,6 +261,28 @@ def _length(lasting: Lasting) -> str:
         kind = "between" if lasting.minimum else "at_most"
     high = "" if lasting.maximum is None else _days(lasting.maximum)
     return str(WORDS["lengths"][kind].format(low=_days(lasting.minimum), high=high))
+def _now_window(window: NowWindow) -> str:
+    words: Mapping[str, str] = WORDS["now_windows"]
+    low, high = window.low, window.high
+    if low is not None and low >= 0:
+        return words["on" if high == 0 else "since" if low == 0 else "after"]
+    until = {0: words["until"], -1: words["before"]}
+    ends = None if high is None else until.get(high) or words["ago"].format(days=_days(-high))
+    if low is None:
+        return str(ends)
+    last = words["last"].format(days=_days(-low))
+    return last if high == 0 else words["both"].format(first=last, second=ends)
+
+
+def day_words(day: Day) -> str:
+    """When something is so: ``on 2021-03-04``, or *now*."""
+    words: Mapping[str, str] = WORDS["days"]
+    return words["now"] if isinstance(day, Now) else words["on"].format(day=date_words(day))
+
+
+def date_words(day: int) -> str:
+    """A day as it is written: ``2021-03-04``."""
+    return datetime.date.fromordinal(day).isoformat()
 
 
 def relation(node: Ordered) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -24,6 +23,8 @@ from ..nodes import (
     Lacking,
     Node,
     Not,
+    Now,
+    Ongoing,
     Or,
     Ordered,
     OtherThan,
@@ -34,10 +35,11 @@ from ..nodes import (
     SameEvent,
     SameTumor,
     Sequence,
+    StateAt,
     Times,
 )
 from ..tree import parts, walk
-from .facts import FactWriter, age, gap, later, one_line, relation, with_article
+from .facts import FactWriter, age, date_words, day_words, gap, later, one_line, relation, with_article
 from .layout import WORDS, Piece
 
 #: What a criterion is said of: a patient or a tumor *has* a fact; one fact *is* something.
@@ -53,7 +55,9 @@ def read_back(query: Query, concepts: ConceptTable | None = None, *, rules: bool
     all queries.
     """
     piece = _Writer(FactWriter(concepts)).criterion(query.body, _HAS)
-    paragraphs = [_paragraph(piece.after(WORDS["whole"]["query"]))]
+    words = WORDS["whole"]
+    opening = words["query"] if query.as_of is None else words["query_as_of"].format(day=date_words(query.as_of))
+    paragraphs = [_paragraph(piece.after(opening))]
     # The last definition comes first, since it may use those before it: what a name means stands after its use.
     paragraphs += [read_back_definition(definition, concepts) for definition in reversed(query.definitions)]
     if rules:
@@ -119,6 +123,11 @@ class _Writer:
             case Among(patients):
                 ids = ", ".join(one_line(patient) for patient in patients)
                 return self._as(words, no, Piece(""), WORDS["patients"]["listed"].format(ids=ids))
+        if isinstance(node, StateAt) and isinstance(node.day, Now):
+            # Nothing is expanded before the day is known.
+            fact = self.facts.fact(node.events)
+            at = WORDS["ongoing"]["state"].format(fact=fact.words, day=day_words(node.day))
+            return self._as(words, no, fact, at)
         if node.expansion is not None:
             return self.criterion(node.expansion, frame, negated=negated)
         raise QueryTreeError(f"{type(node).__name__} is no patient expression")
@@ -138,8 +147,12 @@ class _Writer:
                 fact = self.facts.fact(events)
                 return self._as(words, no, fact, WORDS["counts"][by].format(fact=fact.words, n=n))
             case AgeAt(None, day):
-                on = datetime.date.fromordinal(day or 1).isoformat()
+                on = day_words(day or 1)
                 return self._as(words, no, Piece(""), WORDS["ages"]["on"].format(age=age(node), day=on))
+            case Ongoing(events, day):
+                fact = self.facts.fact(events)
+                at = WORDS["ongoing"]["course"].format(fact=fact.words, day=day_words(day))
+                return self._as(words, no, fact, at)
             case AgeAt(events) if events is not None:
                 fact = self.facts.fact(events)
                 at = WORDS["ages"]["at"].format(age=age(node), a_fact=with_article(fact.words))
@@ -189,6 +202,8 @@ def _rules(query: Query) -> list[str]:
                 apply.add("lasting")
             case AgeAt():
                 apply.add("age")
+            case Ongoing():
+                apply.add("ongoing")
             case Lacking():
                 apply.add("absence")
             case Events(context=context, pick=pick, moment=moment, lasting=lasting):
@@ -201,5 +216,7 @@ def _rules(query: Query) -> list[str]:
 
 def _worded(node: Node) -> tuple[Node, ...]:
     """What a node is made of, or the other words for it: rules that bear on those bear on it."""
+    if isinstance(node, StateAt) and isinstance(node.day, Now):
+        return parts(node)
     expansion = node.expansion if isinstance(node, PatientExpression) else None
     return parts(node) if expansion is None else (expansion,)

@@ -121,6 +121,7 @@ def narrowed(fact: Events, written: Events) -> Events:
         undisputed=written.undisputed,
         sources=written.sources,
         known=written.known,
+        now=written.now,
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence as SequenceOf
 from typing import Final
 
 from ...kb.deadline import check
-from ...kb.kinds import CONDITIONS, KINDS, MEASURED, MOLECULAR, OPERATIONS, PROCEDURES, TESTS
+from ...kb.kinds import CONDITIONS, COURSES, KINDS, MEASURED, MOLECULAR, OPERATIONS, PROCEDURES, TESTS
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales
 from ..errors import QueryError
@@ -22,6 +22,7 @@ from ..nodes import (
     Concept,
     ConceptExpression,
     Condition,
+    Day,
     Defined,
     Definition,
     Events,
@@ -29,6 +30,7 @@ from ..nodes import (
     Is,
     Name,
     Node,
+    Ongoing,
     Or,
     Ordered,
     OtherThan,
@@ -66,6 +68,7 @@ from .meanings import (
     renamed,
     sides_of,
 )
+from .now import Today, at_day
 from .severity import severity_in, told
 from .spread import hint_for_spread
 from .states import ending
@@ -91,29 +94,43 @@ def resolve_text(
     scales: Scales,
     parameters: Parameters | None = None,
     definitions: tuple[Definition, ...] = (),
+    today: Today | None = None,
 ) -> Query:
     """The resolved query that ``text`` spells. QueryError, with all that is wrong, if it spells none.
 
     ``parameters`` and ``definitions`` as for :func:`~..parsing.parse.parse`; definitions may be resolved already.
+    ``today`` tells the day that *now* is.
     """
     parsed = parse_with_places(text, parameters, definitions)
-    return resolve(parsed.query, concepts, scales, parsed)
+    return resolve(parsed.query, concepts, scales, parsed, today)
 
 
-def resolve(query: Query, concepts: ConceptTable, scales: Scales, parsed: Parsed | None = None) -> Query:
+def resolve(
+    query: Query,
+    concepts: ConceptTable,
+    scales: Scales,
+    parsed: Parsed | None = None,
+    today: Today | None = None,
+) -> Query:
     """``query`` with every concept name a :class:`Concept`, kinds inferred where one fits, and attributes checked.
 
     Values that are plain words or scale values (``laterality``, ``T2b``) stay names, in their recorded form.
-    ``parsed`` gives the errors their places. Names may already be resolved: then they stay as they are.
-    QueryError tells up to five problems at once.
+    ``parsed`` gives the errors their places. Names may already be resolved: then they stay as they are. *Now* becomes
+    the day that ``today`` tells. QueryError tells up to five problems at once.
     """
+    of_day: list[QueryError] = []
+    try:
+        query = at_day(query, today)
+    except QueryError as error:
+        # Told with what else is wrong.
+        of_day.append(error)
     resolver = _Resolver(concepts, scales, parsed)
     try:
         resolved = resolver.query(query)
     except _TooMany:
         resolved = query
-    if resolver.errors:
-        raise QueryError.of_several(resolver.errors)
+    if resolver.errors or of_day:
+        raise QueryError.of_several([*resolver.errors, *of_day])
     if resolved.definitions:
         # Without any, the parser has seen how deep it is.
         require_shallow(resolved)
@@ -172,7 +189,7 @@ class _Resolver:
             definitions.append(Definition(definition.name, self._patients(definition.body)))
             self._defined.append(definition.name)
         body = self._patients(query.body)
-        return Query(body, (*self._added.values(), *definitions))
+        return Query(body, (*self._added.values(), *definitions), query.as_of)
 
     def _patients(self, node: PatientExpression) -> PatientExpression:
         match node:
@@ -191,6 +208,8 @@ class _Resolver:
                 return self._exists(events)
             case StateAt(events, day):
                 return self._state_at(events, day)
+            case Ongoing(events, day):
+                return self._ongoing(events, day)
             case Ordered() | Sequence() | Clear() | AgeAt():
                 return self._relation(node)
         return map_parts(node, self._part)
@@ -210,7 +229,24 @@ class _Resolver:
         found = tuple(Exists(fact) for fact in self._alternatives(events, meaning))
         return found[0] if len(found) == 1 else Or(found)
 
-    def _state_at(self, events: Events, day: int) -> PatientExpression:
+    def _ongoing(self, events: Events, day: Day) -> PatientExpression:
+        """A course that goes on; of a name that is a state's, the state at the day."""
+        found = self._events(events)
+        if found.kind == "state":
+            if found.window is None:
+                return self._state_at(events, day)
+            self._report("a state at a day takes no other day beside it", bare_name(events), "join two with 'and'")
+            return Exists(found)
+        if found.kind is not None and found.kind not in COURSES:
+            courses = ", ".join(kind for kind in KINDS if kind in COURSES)
+            self._report(
+                f"what goes on is a treatment or a state, and this is a {kind_spelling(found.kind)}", bare_name(events),
+                f"'ongoing' stands before {courses} or state",
+            )  # fmt: skip
+            return Exists(found)
+        return Ongoing(found, day)
+
+    def _state_at(self, events: Events, day: Day) -> PatientExpression:
         """A state on a day, with those that end it."""
         found = self._recorded(events)
         ends = ending(found.concept, self._concepts) if found.concept is not None else None

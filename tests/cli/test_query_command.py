@@ -46,6 +46,27 @@ def test_query_json_has_the_contract_keys(run: Command, sample_kb: Path) -> None
     assert again["patients"] == found["patients"]
 
 
+def test_now_is_the_day_of_the_latest_note_or_the_one_named(run: Command, sample_kb: Path) -> None:
+    """The answer tells as of which day it is, where the query names now and nowhere else."""
+    asked = "medication in the last 50 years"
+    latest = answered(run("info", sample_kb, "--format", "json"))["as_of"]
+    found = answered(run("query", sample_kb, asked, "--format", "json"))
+    assert found["as_of"] == latest
+    assert found["patients"]
+    assert found["resolved"].endswith(f" and {latest}")
+    assert f"(as of {latest})" in run("query", sample_kb, asked).stdout
+    early = answered(run("query", sample_kb, asked, "--today", "1950-01-01", "--format", "json"))
+    assert (early["as_of"], early["patients"]) == ("1950-01-01", [])
+    assert "as_of" not in answered(run("query", sample_kb, BREAST, "--today", "1950-01-01", "--format", "json"))
+    explained = answered(
+        run("explain", sample_kb, asked, found["patients"][0], "--today", "1950-01-01", "--format", "json")
+    )
+    assert explained["certainty"] == "no"
+    refused = run("query", sample_kb, asked, "--today", "yesterday")
+    assert refused.exit_code == 2
+    assert "it is written 2021-03-04" in refused.output
+
+
 @pytest.mark.parametrize("world", ["certain", "believed", "possible"])
 def test_the_world_chooses_the_patients(run: Command, sample_kb: Path, world: str) -> None:
     """--world lists the patients of that world, and counts them."""

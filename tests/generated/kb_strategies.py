@@ -122,6 +122,7 @@ VALUES = {
     "laterality": ("left", "right"),
     "grade": ("1", "high", "3"),
     "line": ("1", "2"),
+    "status": ("ongoing", "completed"),
     "percent": ("5", "80"),
     "t": ("T1", "T2", "T2b", "T3"),
     "prefix": ("p", "yp"),
@@ -227,7 +228,9 @@ def leaves_of_events(draw: Callable, *, monotone: bool = False) -> q.PatientExpr
     """The other criteria about how events lie to each other, and lists of patients."""
     one = draw(event_sets(monotone=monotone))
     plain = dataclasses.replace(one, pick=q.Pick(), context="present", moment="begin", lasting=None)
-    match draw(st.sampled_from(["sequence", "times", "age", "age on", "among", "clear", "state", "lacking"])):
+    match draw(
+        st.sampled_from(["sequence", "times", "age", "age on", "among", "clear", "state", "lacking", "ongoing"])
+    ):
         case "times":
             by = "lines" if one.kind == "medication" and draw(st.booleans()) else draw(st.sampled_from(q.COUNTED))
             if not (by == "lines" and one.kind != "medication"):
@@ -236,6 +239,11 @@ def leaves_of_events(draw: Callable, *, monotone: bool = False) -> q.PatientExpr
             return q.AgeAt(one, None, *draw(st.sampled_from([(70, None), (0, 69), (69, 70)])))
         case "age on":
             return q.AgeAt(None, DAY + draw(st.integers(0, LAST_DAY)), *draw(st.sampled_from([(70, None), (0, 69)])))
+        case "ongoing" if not monotone:
+            treated = draw(concept_expressions("medication", exact=True))
+            asked = q.Events("medication", treated, plain.condition if one.kind == "medication" else None)
+            asked = dataclasses.replace(asked, window=one.window, kind=draw(st.sampled_from(["medication", None])))
+            return q.Ongoing(asked, DAY + draw(st.integers(0, LAST_DAY)))
         case "among":
             return q.Among(tuple(draw(st.lists(st.sampled_from(["P0", "P1", "P", "nobody"]), min_size=1, max_size=3))))
         case "clear" if not monotone:

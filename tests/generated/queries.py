@@ -109,7 +109,7 @@ class _Maker:
         """One of the other criteria about how events lie to each other, or a list of patients."""
         one = self._events(about)
         plain = dataclasses.replace(one, pick=nodes.Pick())
-        match self._random.choice(["sequence", "clear", "times", "age", "lacking", "among", "state"]):
+        match self._random.choice(["sequence", "clear", "times", "age", "lacking", "among", "state", "ongoing"]):
             case "sequence":
                 told = sorted(self._random.choices(about, k=3), key=lambda event: event.day.midpoint)
                 gaps = []
@@ -138,6 +138,8 @@ class _Maker:
                 return nodes.Lacking(self._random.choice(nodes.ABSENCES), asked)
             case "state":
                 return self._state_at(about)
+            case "ongoing":
+                return self._ongoing(about)
         ids = {about[0].patient_id, self._somebody()[0].patient_id, "nobody"}
         return nodes.Among(tuple(sorted(ids)))
 
@@ -149,6 +151,15 @@ class _Maker:
         ends = nodes.Under(term(self._random.choice(listed))) if listed and self._chance(0.7) else None
         later = self._random.choice([0, 3, 60, 400])
         return nodes.StateAt(asked, min(LATEST_DAY, max(EARLIEST_DAY, state.day.midpoint) + later), ends)
+
+    def _ongoing(self, about: Sequence[Event]) -> nodes.Ongoing:
+        """Mostly of a drug that is told of, around a day on which it may go on."""
+        drugs = [event for event in about if event.kind == "medication"] or list(about)
+        drug = self._random.choice(drugs)
+        named = drug.concept in CONCEPTS and drug.kind == "medication"
+        asked = nodes.Events("medication", nodes.Under(term(drug.concept)) if named else None)
+        later = self._random.choice([0, 3, 60, 400])
+        return nodes.Ongoing(asked, min(LATEST_DAY, max(EARLIEST_DAY, drug.day.midpoint) + later))
 
     def _stranger(self, share: float) -> nodes.Events | None:
         return self._events(self._somebody()) if self._chance(share) else None

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from hypothesis import strategies as st
 
-from cohortium.kb.kinds import MAIN_ATTRIBUTE
+from cohortium.kb.kinds import COURSES, MAIN_ATTRIBUTE
 from cohortium.query_lang import nodes
 
 Terms = Mapping[str, Sequence[nodes.Term]]
@@ -147,6 +147,13 @@ def event_criteria(
         asked = nodes.Events("state", events.concept, lasting=events.lasting)
         return st.builds(nodes.StateAt, st.just(asked), st.integers(*days))
 
+    def ongoing(events: nodes.Events) -> st.SearchStrategy[nodes.Ongoing]:
+        kind = events.kind if events.kind in COURSES else "medication"
+        condition = events.condition if events.kind == kind else None
+        concept = events.concept if events.kind == kind else None
+        asked = dataclasses.replace(plain(events), kind=kind, condition=condition, concept=concept)
+        return st.builds(nodes.Ongoing, st.just(asked), st.integers(*days))
+
     def plain(events: nodes.Events) -> nodes.Events:
         return dataclasses.replace(events, pick=nodes.Pick(), context="present", moment="begin", lasting=None)
 
@@ -162,7 +169,7 @@ def event_criteria(
     found = [sequence(), atoms.map(counted).flatmap(times), age(), ids.map(lambda some: nodes.Among(tuple(some)))]
     if not monotone:
         named = atoms.filter(lambda one: one.concept is not None)
-        found += [clear(), named.flatmap(state_at)]
+        found += [clear(), named.flatmap(state_at), atoms.flatmap(ongoing)]
         found.append(st.builds(nodes.Lacking, st.sampled_from(nodes.ABSENCES), atoms.map(plain)))
     return st.one_of(found)
 

@@ -63,7 +63,10 @@ KINDS: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, tuple[Value, ...]]
         ("neoplasm", "carcinoma", "lung_cancer", "lung_carcinoma", "breast_cancer", "unlisted_cancer"),
         {"laterality": ("left", "Right"), "grade": ("1", "2", "high", 3.0)},
     ),
-    "medication": (("drug", "platinum", "cisplatin", "carboplatin"), {"line": (1.0, 2.0)}),
+    "medication": (
+        ("drug", "platinum", "cisplatin", "carboplatin"),
+        {"line": (1.0, 2.0), "status": ("ongoing", "completed", "held", "told otherwise")},
+    ),
     "biomarker": (
         ("her2", "er"),
         {"result": ("positive", "weakly_positive", "result_positive", "negative"), "percent": (5.0, 80.0)},
@@ -74,6 +77,7 @@ KINDS: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, tuple[Value, ...]]
     "lab": (("",), {"value": (1.0, 2.0, 5.0)}),
     "performance": (("ecog", "kps"), {"value": (0.0, 1.0, 2.0, 80.0, "unknown")}),
     "birth": (("",), {}),
+    "death": (("",), {}),
 }
 
 #: Types of note and sections that mentions stand in; the classes of note that they make are told apart in a query.
@@ -81,7 +85,16 @@ NOTE_TYPES: Final = ("Pathology report", "CT chest", "Oncology clinic note")
 SECTIONS: Final = ("", "imaging", "final_diagnosis")
 
 #: How often each kind is drawn.
-_OFTEN: Final = {"diagnosis": 3, "medication": 4, "biomarker": 3, "tnm": 2, "stage": 3, "grade": 1, "lab": 1}
+_OFTEN: Final = {
+    "diagnosis": 3,
+    "medication": 4,
+    "biomarker": 3,
+    "tnm": 2,
+    "stage": 3,
+    "grade": 1,
+    "lab": 1,
+    "death": 1,
+}
 _FIRST_YEAR: Final = 2019
 _YEARS: Final = 3
 #: Narrow dates lie on so many days, so that gaps and ties decide.

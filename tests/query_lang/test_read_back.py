@@ -408,6 +408,8 @@ def mentions(node: Any) -> Iterator[str]:
             yield from [str(low)] * (low > 0 or high is None)
             yield "" if high is None else str(high)
             yield "" if day is None else datetime.date.fromordinal(day).isoformat()
+        case nodes.Ongoing(_, day):
+            yield f"going on on {datetime.date.fromordinal(day).isoformat()}"
         case nodes.Lacking(how):
             yield {"denied": "stated in a note", "silent": "in notes that would", "unobservable": "without any note"}[
                 how

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 CHAPTERS = Path(__file__).parent / "chapters"
@@ -23,6 +24,12 @@ class Question:
     certain: frozenset[str]
     believed: frozenset[str]
     possible: frozenset[str]
+    #: The day that *now* is.
+    as_of: datetime.date | None = None
+
+    def today(self) -> int | None:
+        """That day as an ordinal, for who resolves the query."""
+        return None if self.as_of is None else self.as_of.toordinal()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +84,7 @@ def _chapter(path: Path) -> Chapter:
     table = ""
     for number, part in enumerate(data.get("part", ()), start=1):
         place = f"{path.stem}-{number:02}"
-        _known(place, part, {"title", "text", "record", "ask", "refused", "lists"})
+        _known(place, part, {"title", "text", "record", "ask", "refused", "lists", "as_of"})
         table = part.get("record", table)
         found.append(
             Part(
@@ -86,7 +93,7 @@ def _chapter(path: Path) -> Chapter:
                 part.get("text", "").strip("\n"),
                 table,
                 "record" in part,
-                tuple(_questions(place, part.get("ask", ""))),
+                tuple(replace(one, as_of=part.get("as_of")) for one in _questions(place, part.get("ask", ""))),
                 tuple(Refusal(one["query"], one["says"].strip("\n")) for one in part.get("refused", ())),
                 part.get("lists", ""),
             )

@@ -86,7 +86,7 @@ def test_the_reference_engine_gives_the_answer(
     part: book.Part, question: book.Question, concepts: ConceptTable, scales: Scales
 ) -> None:
     """The engine that defines each node finds these patients, and no others, in each world."""
-    query = resolve_text(question.query, concepts, scales)
+    query = resolve_text(question.query, concepts, scales, today=question.today)
     records = journeys(part.table)
     assert tuple(reference.evaluate(query, records, concepts, scales, world) for world in WORLDS) == answers(question)
 
@@ -96,7 +96,7 @@ def test_the_fast_engine_gives_the_answer(
     part: book.Part, question: book.Question, concepts: ConceptTable, scales: Scales
 ) -> None:
     """The engine that people use finds the same in each world."""
-    query = resolve_text(question.query, concepts, scales)
+    query = resolve_text(question.query, concepts, scales, today=question.today)
     kb = MemoryKb(journeys(part.table), concepts, scales)
     found = tuple(frozenset(kb.patients[number] for number in fast.evaluate(query, kb, world)) for world in WORLDS)
     assert found == answers(question)
@@ -108,7 +108,7 @@ def test_a_stored_knowledge_base_gives_the_answer(
 ) -> None:
     """Among the patients of all other paragraphs, on disk and with its posting lists, the answer is the same."""
     place = f"{part.place}/"
-    query = _asked_there(resolve_text(question.query, stored.concepts, stored.scales), place)
+    query = _asked_there(resolve_text(question.query, stored.concepts, stored.scales, today=question.today), place)
     for world, expected in zip(WORLDS, answers(question), strict=True):
         found = {stored.patients[number] for number in fast.evaluate(query, stored, world)}
         assert {patient.removeprefix(place) for patient in found if patient.startswith(place)} == expected
@@ -137,7 +137,7 @@ def test_what_a_record_leaves_open_is_filled_within_the_bounds(
     part: book.Part, question: book.Question, concepts: ConceptTable, scales: Scales
 ) -> None:
     """However days, uncertain facts and tumors are filled in, who is certain is found, and who is found is possible."""
-    query = resolve_text(question.query, concepts, scales)
+    query = resolve_text(question.query, concepts, scales, today=question.today)
     chance = random.Random(part.place)
     for journey in journeys(part.table):
         if not any(_is_open(event) for event in journey.events):

@@ -72,7 +72,7 @@ def examples(questions: list[book.Question], concepts: ConceptTable, scales: Sca
     """How many questions show each class of node and each variant, as parsed or as resolved."""
     found: Counter[str] = Counter()
     for question in questions:
-        trees = parse(question.query), resolve_text(question.query, concepts, scales)
+        trees = parse(question.query), resolve_text(question.query, concepts, scales, today=question.today)
         found.update({word for tree in trees for node in walk(tree) for word in told(node)})
     return found
 

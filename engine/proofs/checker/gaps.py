@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 
+from ....kb.courses import may_go_on
+from ....kb.kinds import COURSES
 from ....kb.model import LATEST_DAY, DayInterval, World
 from ....query_lang import nodes
 from .sets import Sets, UnknownNode
@@ -116,9 +118,28 @@ def _lies(first: Seen, seen: Seen, last: Seen, world: World) -> bool:
     return first.high < seen.low and seen.high < last.low
 
 
+def lasts_until(seen: Seen, day: int, world: World) -> bool:
+    """Whether a course has begun by the day and lasts at least until then: to its recorded end; without one for good,
+    where what is told of it leaves that open, or for its own day."""
+    event = seen.event
+    if event.kind not in COURSES or _start(seen, world) > day:
+        return False
+    if event.end is None:
+        last = {World.CERTAIN: seen.low, World.BELIEVED: seen.middle, World.POSSIBLE: seen.high}[world]
+        return last >= day or may_go_on(event) >= world
+    return _end(seen, world) >= day
+
+
+def is_before(interval: DayInterval, day: int, world: World) -> bool:
+    """Whether something lies before a day: whenever it was (certain), at the middle, or perhaps (possible)."""
+    middle = (interval.low + interval.high) // 2
+    return {World.CERTAIN: interval.high, World.BELIEVED: middle, World.POSSIBLE: interval.low}[world] < day
+
+
 def is_aged(node: nodes.AgeAt, birth: DayInterval, seen: Seen | None, world: World) -> bool:
     """Whether the age is in the range, at an event or on the day that is asked for."""
-    low, high = (node.day or 0, node.day or 0) if seen is None else (seen.low, seen.high)
+    on = nodes.known_day(node.day or 0)
+    low, high = (on, on) if seen is None else (seen.low, seen.high)
     if world is World.BELIEVED:
         middle = low if seen is None else seen.middle
         born = (birth.low + birth.high) // 2

@@ -14,7 +14,7 @@ from ....kb.ontology.scales import as_number
 from ....query_lang import nodes
 from ....query_lang.tree import attributes_of
 from .faults import items
-from .gaps import Witness, gap_of, is_aged, lie_apart, relate
+from .gaps import Witness, gap_of, is_aged, is_before, lasts_until, lie_apart, relate
 from .picks import earliest_days, fewest_days
 from .sets import Sets, UnknownNode, in_context, in_window
 from .views import NEGATED, Seen, View
@@ -149,6 +149,24 @@ def _age_at(walk: Walk, node: nodes.AgeAt, proof: Proof, view: View, world: Worl
     walk.findings.require(aged == holds, "day", "the age is another")
 
 
+def _ongoing(walk: Walk, node: nodes.Ongoing, proof: Proof, view: View, world: World, holds: bool) -> None:
+    """Courses and deaths, all of them: one of the courses goes on at the day, and none of the deaths lies before it."""
+    day = nodes.known_day(node.day)
+    deaths = {event_id: event for event_id, event in view.record.events.items() if event.kind == "death"}
+    walk.named.update(deaths)
+    walk.findings.require(
+        sorted(map(str, items(proof.get("deaths")))) == sorted(deaths), "event", "the deaths that are told are others"
+    )
+    died = any(
+        in_context("present", event, NEGATED[world]) and is_before(event.day, day, NEGATED[world])
+        for event in deaths.values()
+    )
+    found = walk.whole(node.events, walk.set_of(proof, 0, world), view, world)
+    lasting = {seen.event_id for one in found for seen in one if lasts_until(seen, day, world)}
+    walk.relied.update(lasting)
+    walk.findings.require((bool(lasting) and not died) == holds, "day", "what goes on at the day is other")
+
+
 def _lacking(walk: Walk, node: nodes.Lacking, proof: Proof, view: View, world: World, holds: bool) -> None:
     """None of the events, and the reason that is asked for and no other."""
     events, opposite = node.events, NEGATED[world]
@@ -230,6 +248,7 @@ LEAVES: Final[Mapping[type[Any], Step]] = {
     nodes.Clear: _clear,
     nodes.Times: _times,
     nodes.AgeAt: _age_at,
+    nodes.Ongoing: _ongoing,
     nodes.Lacking: _lacking,
     nodes.Among: _among,
 }

@@ -17,6 +17,7 @@ from ....kb.ontology.stored_ontology import edge_id
 from ....kb.storage.layout import Layout, canonical_json
 from ....query_lang import nodes
 from ....query_lang.render import render
+from ....query_lang.resolution.now import Today
 from ....query_lang.resolution.resolve import resolve, resolve_text
 from .again import ReaderAgain, ReaderKey, Reread, is_of_facts, is_read_alike, model_of, reader_of, shipped_versions
 from .derivation import DerivationCheck
@@ -90,11 +91,11 @@ class Verifier:
         """Release the files."""
         self.tables.close()
 
-    def resolved(self, query: str | nodes.Query) -> nodes.Query:
-        """The query under the knowledge base's own ontology. QueryError."""
+    def resolved(self, query: str | nodes.Query, today: Today | None = None) -> nodes.Query:
+        """The query under the knowledge base's own ontology; ``today`` tells the day that *now* is. QueryError."""
         if isinstance(query, nodes.Query):
-            return resolve(query, self.tables.concepts, self.tables.scales)
-        return resolve_text(query, self.tables.concepts, self.tables.scales)
+            return resolve(query, self.tables.concepts, self.tables.scales, today=today)
+        return resolve_text(query, self.tables.concepts, self.tables.scales, today=today)
 
     def verify(self, query: nodes.Query, proof: Any, patient_id: str, world: World = World.BELIEVED) -> Verdict:
         """Whether ``proof`` shows that the patient is in the answer to the resolved ``query`` in ``world``."""
