@@ -372,7 +372,7 @@ def sexes(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
                 concepts.name(sex) in diseases for sex in implied if sex in concepts
             )
             if not fits:
-                hint = "a patient's sex is held with the birth (birth with sex = female)"
+                hint = "a patient's sex is a fact of its own (sex = female)"
                 raise Unclear(f"'{item.text}': {hint}", (item.text,))
             item = Chunk("skip", item.text, item.start, item.end)
         found.append(item)

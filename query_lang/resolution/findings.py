@@ -1,4 +1,4 @@
-"""Words of molecular findings: alterations, effects, significance, origin by name; protein changes in one form."""
+"""Words of molecular findings and of persons, as values of attributes; protein changes in one form."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from ...kb.ontology.normal_forms import ONTOLOGY_FOLDER, normal_form, without_pl
 
 #: The sections of ``alterations.toml`` that are attributes of a variant.
 SECTIONS: Final = ("alteration", "effect", "significance", "origin")
+#: Those of ``persons.toml``, which are attributes of a person, or of what a relative has.
+PERSON_SECTIONS: Final = ("relative", "sex", "race", "ethnicity")
 
 _ONE_LETTER: Final = {
     "ala": "A", "arg": "R", "asn": "N", "asp": "D", "cys": "C", "gln": "Q", "glu": "E", "gly": "G", "his": "H",
@@ -40,9 +42,12 @@ class Findings:
 
 @functools.cache
 def findings() -> Mapping[str, Findings]:
-    """Section -> its values, from the ontology's ``alterations.toml``."""
-    data = tomllib.loads((ONTOLOGY_FOLDER / "alterations.toml").read_text(encoding="utf-8"))
-    return {section: _section(data.get(section, {})) for section in SECTIONS}
+    """Section -> its values, from the ontology's ``alterations.toml`` and ``persons.toml``."""
+    found: dict[str, Findings] = {}
+    for name, sections in (("alterations", SECTIONS), ("persons", PERSON_SECTIONS)):
+        data = tomllib.loads((ONTOLOGY_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+        found |= {section: _section(data.get(section, {})) for section in sections}
+    return found
 
 
 def _section(table: Mapping[str, Mapping[str, object]]) -> Findings:
