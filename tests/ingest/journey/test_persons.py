@@ -64,13 +64,21 @@ NOTES = (
     ("P2", "2020-01-05", "Sex: M\nRace: White\n\nAssessment: Lung cancer."),
     ("P2", "2020-02-05", "Sex: F\n\nAssessment: Lung cancer."),
     ("P2", "2020-03-05", "Sex: M\n\nAssessment: Lung cancer."),
-    ("P3", "2020-01-05", "Family history: mother and maternal aunt had breast cancer at 42 and 60. Assessment: Asthma."),
+    (
+        "P3",
+        "2020-01-05",
+        "Family history: mother and maternal aunt had breast cancer at 42 and 60. Assessment: Asthma.",
+    ),
 )
 ANSWERS = {
     "sex = female": ({"P1"}, {"P1"}, {"P1", "P2"}),
     "sex = male": (set(), {"P2"}, {"P2"}),
     "race = Black": ({"P1"}, {"P1"}, {"P1"}),
-    "family history of breast cancer with relative = 'first-degree relative', relative_age < 50": ({"P3"}, {"P3"}, {"P3"}),
+    "family history of breast cancer with relative = 'first-degree relative', relative_age < 50": (
+        {"P3"},
+        {"P3"},
+        {"P3"},
+    ),
     "family history of breast cancer with side = maternal and relative = aunt": ({"P3"}, {"P3"}, {"P3"}),
 }
 
