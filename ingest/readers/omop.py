@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from ...kb.kinds import WHOLE_LIFE
 from . import tables
 from .files import SourceFile
 from .mapping import FIELDS, ColumnMap
@@ -67,12 +68,7 @@ def _of_person(cells: Mapping[str, str]) -> dict[str, str]:
     if not birth and day[0]:
         # Without a day the year is told alone: the words for a month are no date of birth here.
         birth = f"{day[0]}-{int(day[1]):02d}-{int(day[2]):02d}" if all(one.isdigit() for one in day) else day[0]
-    return {
-        "sex": named("sex", "gender"),
-        "birth": birth,
-        "race": named("race", "race"),
-        "ethnicity": named("ethnicity", "ethnicity"),
-    }
+    return {"birth": birth, **{kind: named(kind, _plan()["person"][kind]) for kind in WHOLE_LIFE}}
 
 
 def _plain(cell: object) -> str:

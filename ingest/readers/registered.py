@@ -9,17 +9,12 @@ import functools
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from ...kb.kinds import KINDS, WHOLE_LIFE
 from ...kb.ontology.persons import persons
 
 #: What such a note is called.
 TYPE: Final = "patient registration"
-#: The labels of its lines, by what a register tells, in their order.
-_LABELS: Final[Mapping[str, str]] = {
-    "sex": "Sex",
-    "birth": "Date of birth",
-    "race": "Race",
-    "ethnicity": "Ethnicity",
-}
+_BIRTH: Final = "birth"
 
 
 @functools.cache
@@ -31,7 +26,7 @@ def _named() -> Mapping[str, Mapping[str, str]]:
             for entry in persons()[section].values()
             for word in (*entry.get("codes", ()), *entry["words"], entry["name"])
         }
-        for section in ("sex", "race", "ethnicity")
+        for section in WHOLE_LIFE
     }
 
 
@@ -44,11 +39,12 @@ def name_of(section: str, *codes_or_words: str) -> str:
 def text_of(told: Mapping[str, str | Iterable[str]]) -> str:
     """The text of such a note: a line for each thing that is told; empty where nothing is."""
     lines: list[str] = []
-    for name, label in _LABELS.items():
-        values = told.get(name, "")
-        for value in dict.fromkeys([values] if isinstance(values, str) else values):
-            if value:
-                lines.append(f"{label}: {value}")
+    for kind in KINDS:
+        values = told.get(kind, "") if kind in WHOLE_LIFE or kind == _BIRTH else ""
+        label = "Date of birth" if kind == _BIRTH else kind.capitalize()
+        lines += [
+            f"{label}: {value}" for value in dict.fromkeys([values] if isinstance(values, str) else values) if value
+        ]
     if "death" in told:
         lines.append(f"The patient died on {told['death']}." if told["death"] else "The patient has died.")
     return "\n".join(lines)

@@ -9,6 +9,7 @@ from ...kb.kinds import MEASURED
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.units import usual_units
 from ..render import name_text
+from ..resolution.findings import findings
 from ..vocabulary import kind_spelling
 from . import book
 from .chunks import Chunk, Criterion, Item, Unclear
@@ -360,7 +361,7 @@ def settle(items: Sequence[Item]) -> list[Item]:
 
 
 def sexes(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
-    """Words for a sex, beside a disease that only that sex has, carry nothing; elsewhere they cannot be answered."""
+    """Words for a sex, beside a disease that only that sex has, carry nothing; elsewhere they ask for it."""
     tumors = [one for item in items if isinstance(item, Criterion) and item.kind == "diagnosis" for one in item.ids]
     diseases = " ".join(item.disease or item.query for item in items if isinstance(item, Criterion))
     found: list[Item] = []
@@ -372,8 +373,9 @@ def sexes(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
                 concepts.name(sex) in diseases for sex in implied if sex in concepts
             )
             if not fits:
-                hint = "a patient's sex is a fact of its own (sex = female)"
-                raise Unclear(f"'{item.text}': {hint}", (item.text,))
+                sex = findings()["sex"].find(item.text)
+                found.append(Criterion("patient", f"sex = {sex}", item.text, "sex", start=item.start, end=item.end))
+                continue
             item = Chunk("skip", item.text, item.start, item.end)
         found.append(item)
     return found

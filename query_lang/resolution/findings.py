@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...kb.ontology.normal_forms import ONTOLOGY_FOLDER, normal_form, without_plural
+from ...kb.ontology.persons import persons
 
 #: The sections of ``alterations.toml`` that are attributes of a variant.
 SECTIONS: Final = ("alteration", "effect", "significance", "origin")
-#: Those of ``persons.toml``, which are attributes of a person, or of what a relative has.
-PERSON_SECTIONS: Final = ("relative", "sex", "race", "ethnicity")
 
 _ONE_LETTER: Final = {
     "ala": "A", "arg": "R", "asn": "N", "asp": "D", "cys": "C", "gln": "Q", "glu": "E", "gly": "G", "his": "H",
@@ -43,11 +42,9 @@ class Findings:
 @functools.cache
 def findings() -> Mapping[str, Findings]:
     """Section -> its values, from the ontology's ``alterations.toml`` and ``persons.toml``."""
-    found: dict[str, Findings] = {}
-    for name, sections in (("alterations", SECTIONS), ("persons", PERSON_SECTIONS)):
-        data = tomllib.loads((ONTOLOGY_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
-        found |= {section: _section(data.get(section, {})) for section in sections}
-    return found
+    data = tomllib.loads((ONTOLOGY_FOLDER / "alterations.toml").read_text(encoding="utf-8"))
+    of_persons = {section: _section(table) for section, table in persons().items()}
+    return {**{section: _section(data.get(section, {})) for section in SECTIONS}, **of_persons}
 
 
 def _section(table: Mapping[str, Mapping[str, object]]) -> Findings:

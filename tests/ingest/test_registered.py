@@ -56,7 +56,7 @@ def test_a_patient_of_fhir_is_a_note_of_what_it_tells(tmp_path: Path) -> None:
     """Sex, birth, race, ethnicity, death; whoever has no id, and who tells nothing, is passed over as before."""
     (tmp_path / "export.ndjson").write_text("\n".join(map(json.dumps, (PATIENT, NAMELESS, UNTOLD))))
     assert texts(tmp_path / "export.ndjson") == {
-        "P1 Patient/P1": "Sex: female\nDate of birth: 1950-03-14\nRace: White\nEthnicity: not Hispanic or Latino\n"
+        "P1 Patient/P1": "Date of birth: 1950-03-14\nSex: female\nRace: White\nEthnicity: not Hispanic or Latino\n"
         "The patient died on 2020-05-06."
     }
 
@@ -66,9 +66,9 @@ def test_a_row_of_omop_is_a_note_of_what_it_tells(tmp_path: Path) -> None:
     (tmp_path / "PERSON.csv").write_text(PERSON)
     (tmp_path / "DEATH.csv").write_text(DEATH)
     assert texts(tmp_path / "PERSON.csv", tmp_path / "DEATH.csv") == {
-        "1 PERSON/1": "Sex: female\nDate of birth: 1950-03-14\nRace: Black or African American\n"
+        "1 PERSON/1": "Date of birth: 1950-03-14\nSex: female\nRace: Black or African American\n"
         "Ethnicity: not Hispanic or Latino",
-        "2 PERSON/2": "Sex: male\nDate of birth: 1961\nRace: White",
+        "2 PERSON/2": "Date of birth: 1961\nSex: male\nRace: White",
         "2 DEATH/2": "The patient died on 2020-05-06.",
     }
 
