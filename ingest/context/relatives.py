@@ -8,6 +8,7 @@ nor when they died.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -31,6 +32,9 @@ _MOST_LINES: Final = 8
 _BULLETS: Final = " \t-*•"
 #: So many ages of one list are read.
 _MOST_AGES: Final = 6
+#: So many things of one list, and so many words for a side of the family, are looked through.
+_MOST_THINGS: Final = 12
+_MOST_SIDES: Final = 8
 #: What stands behind a bare number that is an age.
 _ENDS_NUMBER: Final = re.compile(r"\s*(?:[,;.)\]|\n/]|and\b|&|\Z)")
 
@@ -169,7 +173,10 @@ class _Sentence:
         self._mentions = mentions
         self._words = _words()
         self._wholes: list[tuple[int, int, str]] = []
+        self._starts = sorted(one.start for one in mentions)
         self._groups = self._grouped(self._persons(self._start, self._end))
+        self._begin = [group[0].start for group in self._groups]
+        self._end_of = [group[-1].end for group in self._groups]
         #: The lists of relatives that stand behind a thing which they had.
         self._behind: set[int] = set()
 
@@ -192,7 +199,8 @@ class _Sentence:
             if match["none"] or match["own"] and match["whose"]:
                 continue
             if match["whole_maternal"] or match["whole_paternal"]:
-                self._wholes.append((*match.span(), "maternal" if match["whole_maternal"] else "paternal"))
+                if len(self._wholes) < _MOST_SIDES:
+                    self._wholes.append((*match.span(), "maternal" if match["whole_maternal"] else "paternal"))
                 continue
             one = self._person(match)
             if whose == match.start() and found:
@@ -230,7 +238,7 @@ class _Sentence:
         return [[self._with_side(one) for one in group] for group in groups]
 
     def _joins(self, low: int, high: int) -> bool:
-        if high - low > _LONGEST_GAP or any(low <= one.start < high for one in self._mentions):
+        if high - low > _LONGEST_GAP or bisect_left(self._starts, low) < bisect_left(self._starts, high):
             return False
         age = self._age(low)
         if age is not None and age.end <= high:
@@ -260,9 +268,9 @@ class _Sentence:
         group = self._led_to(places, at)
         behind = group is not None
         if group is None:
-            before = [number for number, one in enumerate(self._groups) if one[-1].end <= start]
-            if before and before[-1] not in self._behind:
-                group = before[-1]
+            before = bisect_right(self._end_of, start) - 1
+            if before >= 0 and before not in self._behind:
+                group = before
             elif (group := self._loosely(places, at)) is not None:
                 behind = True
         if group is None:
@@ -287,44 +295,42 @@ class _Sentence:
 
     def _led_to(self, places: Sequence[tuple[int, int]], at: int) -> int | None:
         """The relatives behind the thing, where words or signs lead to them; in a list of things, behind its last."""
-        while True:
-            end = places[at][1]
+        # Whoever is named before a list of things, and led to by none of them, had them all.
+        before = bisect_right(self._end_of, places[at][0]) - 1
+        theirs = before >= 0 and before not in self._behind
+        for place in range(at, min(len(places), at + _MOST_THINGS)):
+            end = places[place][1]
             age = self._age(end)
             low = end if age is None else age.end
-            for number, group in enumerate(self._groups):
-                first = group[0].start
-                if first < end or first - low > _LONGEST_GAP:
-                    continue
-                if self._words.leads.fullmatch(self._text, low, first):
-                    return number
-                signs = self._words.opens.fullmatch(self._text, low, first)
-                if signs and not self._words.subject.match(self._text, group[-1].end, self._end):
-                    return number
-                break
-            following = at + 1
-            if following == len(places) or not self._words.and_then.fullmatch(self._text, low, places[following][0]):
+            group = bisect_left(self._begin, end)
+            if group < len(self._groups) and self._leads(low, group):
+                return group
+            following = places[place + 1][0] if place + 1 < len(places) else low
+            if theirs or following <= low or not self._words.and_then.fullmatch(self._text, low, following):
                 return None
-            if any(
-                group[-1].end <= places[at][0] and number not in self._behind
-                for number, group in enumerate(self._groups)
-            ):
-                return None  # "Mother had breast cancer and colon cancer in her 50s": these are hers.
-            at = following
+        return None
+
+    def _leads(self, low: int, group: int) -> bool:
+        """Whether words or signs from a place on lead to the relatives of a list."""
+        first = self._begin[group]
+        if first - low > _LONGEST_GAP:
+            return False
+        if self._words.leads.fullmatch(self._text, low, first):
+            return True
+        signs = self._words.opens.fullmatch(self._text, low, first)
+        return bool(signs) and not self._words.subject.match(self._text, self._end_of[group], self._end)
 
     def _loosely(self, places: Sequence[tuple[int, int]], at: int) -> int | None:
         """The relatives right behind the thing, where they are the subject of nothing else."""
         end = places[at][1]
         age = self._age(end)
         low = end if age is None else age.end
-        for number, group in enumerate(self._groups):
-            first = group[0].start
-            if first < end:
-                continue
-            near = first - low <= _LONGEST_GAP and self._words.loose.fullmatch(self._text, low, first)
-            if near and not self._words.subject.match(self._text, group[-1].end, self._end):
-                return number
+        group = bisect_left(self._begin, end)
+        if group == len(self._groups) or self._begin[group] - low > _LONGEST_GAP:
             return None
-        return None
+        near = self._words.loose.fullmatch(self._text, low, self._begin[group])
+        subject = self._words.subject.match(self._text, self._end_of[group], self._end)
+        return group if near and not subject else None
 
     def _from_line_above(self, start: int) -> list[dict[str, Value]]:
         """The relative whom the line above names and nothing else."""

@@ -24,12 +24,13 @@ _SEX, _GROUPS = "sex", ("race", "ethnicity")
 _BEFORE, _BEHIND = 64, 48
 #: So many pronouns of one sort tell a sex.
 _PRONOUNS: Final = 3
+#: So many titles or pronouns of a note are looked at.
+_MOST_LOOKED_AT: Final = 40
 
 
 class _Sign(NamedTuple):
-    """A word that tells something of the patient, and how: the first ways go before the others."""
+    """A word that tells something of the patient."""
 
-    way: int
     start: int
     end: int
     value: str
@@ -141,7 +142,9 @@ class PersonRecognizer(Recognizer):
             found.setdefault(_GROUP_OF[sign.value], sign)
         for (kind, value), sign in found.items():
             yield Span(sign.start, sign.end, kind, "", _SOURCE, {kind: value})
-        sex = _most_told(list(self._sexes(frame)))
+        # Titles are looked for where nothing else tells the sex, and pronouns last: these are many.
+        ways = (self._sexes, self._titles, self._pronouns)
+        sex = next((one for way in ways if (one := _most_told(list(way(frame)))) is not None), None)
         if sex is not None:
             yield Span(sex.start, sex.end, _SEX, "", _SOURCE, {_SEX: sex.value})
 
@@ -153,27 +156,36 @@ class PersonRecognizer(Recognizer):
         for match in _LABELLED.find(places, text):
             value = _SEX_OF.get(match["value"].upper()) or _SEX_OF.get(match["value"].lower())
             if value and not _is_anothers(frame, match.start("value")):
-                yield _Sign(0, *match.span("value"), value)
+                yield _Sign(*match.span("value"), value)
         for match in _LETTER.find(places, text):
             if not _is_anothers(frame, match.start()):
-                yield _Sign(0, match.start(), match.end(), _SEX_OF[match["value"]])
+                yield _Sign(match.start(), match.end(), _SEX_OF[match["value"]])
         for match in _SEXED.find(places, text):
             low = max(0, match.start() - _BEFORE)
             of_patient = around.aged.search(text, low, match.start()) or around.of_patient.search(
                 text, low, match.start()
             )
             if of_patient and not _is_anothers(frame, match.start()):
-                yield _Sign(0, *match.span(), _SEX_OF[match.group().lower()])
-        for way, gated in ((1, _TITLE), (2, _PRONOUN)):
-            signs = [
-                _Sign(way, *match.span(match.lastgroup or 0), str(match.lastgroup))
-                for match in gated.find(places, text)
-                if not _is_anothers(frame, match.start())
-            ]
-            # A letter to one doctor about another's patient has titles of both.
-            enough = len(signs) >= (1 if gated is _TITLE else _PRONOUNS)
-            if enough and len({sign.value for sign in signs}) == 1:
-                yield signs[0]
+                yield _Sign(*match.span(), _SEX_OF[match.group().lower()])
+
+    @staticmethod
+    def _titles(frame: Frame) -> Iterable[_Sign]:
+        signs = [
+            _Sign(match.start(), match.end(), str(match.lastgroup))
+            for match in _TITLE.find(frame.places, frame.text)[:_MOST_LOOKED_AT]
+            if not _is_anothers(frame, match.start())
+        ]
+        # A letter about another's patient has titles of both.
+        return signs if len({sign.value for sign in signs}) == 1 else ()
+
+    @staticmethod
+    def _pronouns(frame: Frame) -> Iterable[_Sign]:
+        signs = [
+            _Sign(match.start(), match.end(), str(match.lastgroup))
+            for match in _PRONOUN.find(frame.places, frame.text)[:_MOST_LOOKED_AT]
+            if not _is_anothers(frame, match.start())
+        ]
+        return signs if len(signs) >= _PRONOUNS and len({sign.value for sign in signs}) == 1 else ()
 
     # --- race and ethnicity -----------------------------------------------------------------------------------------
 
@@ -184,7 +196,7 @@ class PersonRecognizer(Recognizer):
             value, (start, end) = match, match.span("value")
             while value is not None and _key(value["value"]) in _GROUP_OF:
                 start, end = value.span("value")
-                yield _Sign(0, start, end, _key(value["value"]))
+                yield _Sign(start, end, _key(value["value"]))
                 value = around.next_group.match(text, end, min(len(text), end + _BEHIND))
         for match in _NAMED.find(places, text):
             start, end = match.span()
@@ -197,7 +209,7 @@ class PersonRecognizer(Recognizer):
             if not (of_descent or is_called or beside) or around.negated.search(text, low, start):
                 continue
             if not _is_anothers(frame, start, in_family=bool(of_descent)):
-                yield _Sign(1, start, end, word)
+                yield _Sign(start, end, word)
 
 
 def _key(text: str) -> str:
@@ -219,14 +231,11 @@ _PLAIN: Final = frozenset(_TABLE["plain"]["words"])
 
 
 def _most_told(signs: list[_Sign]) -> _Sign | None:
-    """The first sign of the sex that most signs of the first way tell; None where as many tell the other."""
-    if not signs:
+    """The first sign of the sex that most of the signs tell; None where as many tell the other."""
+    told = Counter(sign.value for sign in signs).most_common(2)
+    if not told or len(told) > 1 and told[0][1] == told[1][1]:
         return None
-    way = min(sign.way for sign in signs)
-    told = Counter(sign.value for sign in signs if sign.way == way).most_common(2)
-    if len(told) > 1 and told[0][1] == told[1][1]:
-        return None
-    return next(sign for sign in signs if sign.way == way and sign.value == told[0][0])
+    return next(sign for sign in signs if sign.value == told[0][0])
 
 
 def _is_anothers(frame: Frame, start: int, *, in_family: bool = False) -> bool:
