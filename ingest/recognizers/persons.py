@@ -50,6 +50,7 @@ _GROUP_OF: Final = {word: (kind, value) for kind in _GROUPS for word, value in _
 _SEX_OF: Final = _values(_SEX)
 _GROUP: Final = any_of(_GROUP_OF).replace(r"\ ", r"\s").replace(r"\-", r"[-\s]")
 _LETTERS: Final = any_of(word for word in _SEX_OF if len(word) == 1)
+_YEARS: Final = any_of(_TABLE["years"]["words"])
 _SEX_WORD: Final = any_of(word for word in _SEX_OF if len(word) > 1)
 
 
@@ -68,9 +69,9 @@ _LABELLED: Final = Gated(
 _SEXED: Final = Gated(re.compile(rf"(?<![^\W_]){_SEX_WORD}(?![^\W_])", re.IGNORECASE), rf"(?i:{_SEX_WORD})")
 _LETTER: Final = Gated(
     re.compile(
-        r"(?<![\w./-])\d{1,3}(?:\s?-?\s?(?:years?|yrs?|y)[\s./-]{0,2}(?:old|o\.?)?)?\s?[/-]?\s?(?P<value>[FM])(?![^\W_]|/)"
+        rf"(?<![\w./-])\d{{1,3}}(?:\s?-?\s?{_YEARS}[\s./-]{{0,2}}(?:old|o\.?)?)?\s?[/-]?\s?(?P<value>[FM])(?![^\W_]|/)"
     ),
-    r"\d{0,3}(?:y|yo|yrs?|years?)?[FM]\Z",
+    rf"\d{{0,3}}(?:{_YEARS}o?)?[FM]\Z",
     before=24,
     lead="0123456789",
 )
@@ -115,15 +116,15 @@ def _around() -> _Around:
     few = r"[\s,()\[\]/-]{0,3}(?:[\w/'’-]{1,20}[\s,]{1,2}){0,4}"
     return _Around(
         aged=re.compile(
-            rf"(?<![\w./-])\d{{1,3}}\s?-?\s?(?:years?|yrs?|y)[\s./-]{{0,2}}(?:old|of\sage|o\.?)?(?![a-z]){few}\Z",
+            rf"(?<![\w./-])\d{{1,3}}\s?-?\s?{_YEARS}[\s./-]{{0,2}}(?:old|of\sage|o\.?)?(?![a-z]){few}\Z",
             re.IGNORECASE,
         ),
         of_patient=re.compile(rf"(?<![^\W_]){words['of_patient']}\s(?:[\w-]{{1,20}},?\s){{0,4}}\Z", re.IGNORECASE),
         called=re.compile(rf"(?<![^\W_]){words['is']}\s\Z", re.IGNORECASE),
         next_group=re.compile(rf"[\s,;/|-]{{1,3}}(?P<value>{_GROUP})(?![^\W_])", re.IGNORECASE),
         person=re.compile(rf"[\s,-]{{1,2}}(?:[\w-]{{1,20}}\s){{0,1}}{words['person']}(?![^\W_])", re.IGNORECASE),
-        descent=re.compile(rf"(?:\s(?:Jewish|American))?\s{words['descent']}(?![^\W_])", re.IGNORECASE),
-        negated=re.compile(rf"(?<![^\W_]){words['not']}[\s-]{{1,2}}(?:evidence\sof\s)?\Z", re.IGNORECASE),
+        descent=re.compile(rf"(?:\s{words['people']})?\s{words['descent']}(?![^\W_])", re.IGNORECASE),
+        negated=re.compile(rf"(?<![^\W_]){words['not']}[\s-]{{1,2}}\Z", re.IGNORECASE),
         other=re.compile(rf"(?<![^\W_]){words['other']}(?:['’]?s)?(?![^\W_])", re.IGNORECASE),
     )
 
