@@ -52,7 +52,7 @@ def complaint(name: str, numbers: Iterable[str] = ()) -> str:
 def _kinds() -> Iterable[str]:
     for kind, words in KIND_WORDS.items():
         taken = f" ({' or '.join(words.concepts)})" if words.concepts else ""
-        # By which rule something follows, and when it was reported, no question asks; whose it is is told once, below.
+        # By which rule something follows, and when it was reported, no question asks; a relative is not told.
         untold = {*OF_DERIVED, *OF_REPORT, *OF_RELATIVE}
         told = {name: type_ for name, type_ in words.attributes.items() if name not in untold}
         attributes = ", ".join(f"{name} {_type(type_)}".strip() for name, type_ in told.items())
