@@ -61,6 +61,12 @@ RULE_OF_DERIVED: Final = "rule"
 OF_DERIVED: Final[Mapping[str, str]] = {RULE_OF_DERIVED: "text", "edition": "number", "premises": "text"}
 #: And where it was found in a specimen: when that was taken, and when it was reported (``2019-03-04``).
 OF_REPORT: Final[Mapping[str, str]] = {"collected": "text", "reported": "text"}
+#: And where it is a relative's: who that is, on which side of the family, and how old they were when it was found.
+OF_RELATIVE: Final[Mapping[str, str | tuple[str, ...]]] = {
+    "relative": "finding:relative",
+    "side": ("maternal", "paternal"),
+    "relative_age": "number",
+}
 
 
 def _kind(name: str, entry: Mapping[str, Any]) -> Kind:
@@ -78,6 +84,8 @@ def _kind(name: str, entry: Mapping[str, Any]) -> Kind:
         given["attributes"] |= OF_DERIVED
     if "reported" in given["traits"]:
         given["attributes"] |= OF_REPORT
+    if "of_patient_alone" not in given["traits"]:
+        given["attributes"] |= OF_RELATIVE
     given["denial"] = _denial(name, entry.get("denial", {}))
     return Kind(name=name, **given)
 
@@ -163,6 +171,8 @@ LOOKED_FOR: Final = _with("looked_for")
 LISTED: Final = _with("listed")
 #: Kinds of which an event tells when its specimen was taken and when it was reported.
 REPORTED: Final = _with("reported")
+#: Kinds of which an event holds for a whole life, and is of no day.
+WHOLE_LIFE: Final = _with("whole_life")
 #: Kinds that say a result.
 RESULTS: Final = frozenset(kind.name for kind in KIND_TABLE.values() if kind.result_attributes)
 #: Kinds that have a place in the body or a side.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from ..kb.kinds import KIND_TABLE, KINDS_TO_CHOOSE, Kind
+from ..kb.kinds import KIND_TABLE, KINDS_TO_CHOOSE, WHOLE_LIFE, Kind
 from ..kb.ontology.rows import CONCEPT_KINDS
 
 _DATA: Final[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "vocabulary.toml").read_text(encoding="utf-8"))
@@ -24,7 +24,7 @@ SCALE_ATTRIBUTES: Final = frozenset(
     name for words in KIND_WORDS.values() for name, type_ in words.attributes.items() if type_ == "scale"
 )
 #: Attributes that also open a criterion of their own, so that "and" before them begins a new one.
-CRITERION_ATTRIBUTES: Final = frozenset({"stage", "grade", "t", "n", "m"})
+CRITERION_ATTRIBUTES: Final = frozenset({"stage", "grade", "t", "n", "m"}) | WHOLE_LIFE
 #: Kind of concept -> the kinds of event that a bare name of it means.
 MEANT_BY_CONCEPT: Final[Mapping[str, tuple[str, ...]]] = {
     concept: tuple(kind for kind in KINDS_TO_CHOOSE if concept in KIND_TABLE[kind].meant_by)

@@ -35,6 +35,8 @@ class Workbench:
     decisions: list[WorkbenchDecision] = field(default_factory=list)
     #: Identity of each fact -> the event that it became a part of.
     event_of: dict[int, Event] = field(default_factory=dict)
+    #: What is told of who the patient is: kept, since decisions name facts by identity.
+    persons: list[Fact] = field(default_factory=list)
     #: Whether a model has proposed any of the notes' mentions.
     has_proposals: bool = field(init=False)
 

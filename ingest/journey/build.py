@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from typing import Final
 
 from ...kb.deadline import check
-from ...kb.kinds import COURSES, KIND_TABLE, MEASURED, MOLECULAR, REPEATED
+from ...kb.kinds import COURSES, KIND_TABLE, MEASURED, MOLECULAR, OF_RELATIVE, REPEATED
 from ...kb.model import (
     EARLIEST_DAY,
     Context,
@@ -45,6 +45,7 @@ from .lesions import weigh_lesions
 from .lines import number_lines
 from .node_totals import total_nodes
 from .paradoxes import resolve_impossible
+from .persons import join_persons
 from .proposals import are_linked, doubt_proposals, trust_proposals, with_proposals, without_proposals
 from .record import conflict_words
 from .retellings import date_retellings, has_day_of_its_own
@@ -58,6 +59,7 @@ Step = Callable[[Workbench], None]
 _PARTICULARS: Final = frozenset({"protein", "cdna", "result", "stage", "t", "n", "m", "grade", "value"})
 #: The evidence of an event, the strongest first.
 _STRONGEST: Final = operator.attrgetter("copied", "note")
+_PATIENT: Final = Experiencer.PATIENT
 _CURRENT: Final = Temporality.CURRENT
 _HISTORICAL: Final = Temporality.HISTORICAL
 #: One of these makes of a marker a finding.
@@ -404,6 +406,8 @@ def _fold_key(fact: Fact) -> tuple[object, ...]:
         fact.episode,
         (fact.day.low, fact.day.high) if kind in REPEATED or has_day_of_its_own(fact) else None,
         *map(fact.attributes.get, KIND_TABLE[kind].distinguishing),
+        # What two relatives have is two events.
+        *(() if context.experiencer is _PATIENT else map(fact.attributes.get, OF_RELATIVE)),
     )
 
 
@@ -539,6 +543,7 @@ STEPS: Final[tuple[Step, ...]] = (
     part_episodes,
     fold,
     join_births,
+    join_persons,
     total_nodes,
     derive,
 )

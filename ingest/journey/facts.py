@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
-from ...kb.kinds import REPEATED
+from ...kb.kinds import REPEATED, WHOLE_LIFE
 from ...kb.model import Context, DayInterval, Mention, Value, World
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.variants import NEVER_INHERITED, complete
@@ -64,8 +64,8 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
         copied = _copied(copies, note.note.text, known)
         for mention in known:
             kind, stated = mention.kind, mention.attributes
-            if kind == "birth":
-                continue  # It belongs to no tumor and has no course: see births.py.
+            if kind == "birth" or kind in WHOLE_LIFE:
+                continue  # They belong to no tumor and have no course: see births.py and persons.py.
             for concept, attributes in _readings(mention, concepts):
                 if "status" in stated and (kind == "trial" or document_class == ABSTRACTION):
                     # What a note's wording says of one mention, an abstraction says of the event.

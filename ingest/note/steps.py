@@ -35,12 +35,14 @@ from ..binding.lesions import LesionReader
 from ..binding.placing import Placement
 from ..binding.results import ResultBinder, composite_results
 from ..binding.specimens import SpecimenPlacer
+from ..context.relatives import with_relatives
 from ..notation.mentions import with_notations
 from ..recognizers.allergies import GATES as ALLERGY_GATES
 from ..recognizers.allergies import allergies
 from ..recognizers.births import birth_mention
 from ..recognizers.lexicon import join_lines, join_over_bracket, name_type, turn_round
 from ..recognizers.measurements import BESIDE, EXAMINATION, how_it_was, is_made, is_ordered
+from ..recognizers.persons import person_mention
 from ..recognizers.sensitivities import tested as tested_drugs
 from ..recognizers.short_forms import share_places
 from ..recognizers.trials import with_status
@@ -56,6 +58,7 @@ from ..text.frame import (
     MEASURES,
     NAMES,
     OPERATED,
+    PERSONS,
     SPREAD,
     TOLD,
     TRIALS,
@@ -688,6 +691,11 @@ def take_results_of_tests(page: Page) -> None:
             page.mentions[at] = replace(mention, attributes={**mention.attributes, "status": "given", **told})
 
 
+def name_relatives(page: Page) -> None:
+    """What is of the family gets who it was, on which side, and how old they were; one mention for each of several."""
+    page.mentions = with_relatives(page.frame, page.mentions)
+
+
 def read_courses(page: Page) -> None:
     """Treatments get what is said of their course: cycles, line, intent, began, ended, why."""
     if not TREATED.isdisjoint(page.kinds):
@@ -714,6 +722,11 @@ def write_trials(page: Page) -> None:
 def write_births(page: Page) -> None:
     """The days on which the patient can be born, by age or date of birth."""
     page.mentions += [birth_mention(page.frame, span) for span in page.apart.get(BIRTHS, ())]
+
+
+def write_persons(page: Page) -> None:
+    """The sex, race and ethnicity of the patient."""
+    page.mentions += [person_mention(page.frame, span) for span in page.apart.get(PERSONS, ())]
 
 
 def keep_one_of_each(page: Page) -> None:
@@ -793,10 +806,12 @@ STEPS: Final[tuple[Step, ...]] = (
     leave_out_wider_denials,
     keep_measured,
     take_results_of_tests,
+    name_relatives,
     read_courses,
     tie_harms,
     write_trials,
     write_births,
+    write_persons,
     keep_one_of_each,
     write_notations,
     relate_to_tumors,

@@ -1,7 +1,7 @@
 """FHIR R4: documents, reports and compositions, alone, in Bundles, or one resource a line (bulk export).
 
-A resource that brings no notes (a Patient, an Observation) is passed over and counts as no record; one that should
-bring a note and cannot is in quarantine.
+A resource that brings no notes (an Observation) is passed over and counts as no record; one that should bring a note
+and cannot is in quarantine. A Patient that tells sex, birth, race or death is a note of that.
 """
 
 from __future__ import annotations
@@ -21,17 +21,20 @@ from ...kb.errors import UsageError
 from ...kb.files.limits import LimitReached, current_limits
 from . import jsonl
 from .attachments import Attached, formats, read_attachment, texts_of
-from .fhir_scope import Resource, Scope, first_id, first_word, values_at, word
+from .fhir_scope import NOBODY, Resource, Scope, first_id, first_word, values_at, word
 from .files import SourceFile, open_bytes
 from .mapping import ColumnMap
 from .markup import lines_of_markup
 from .records import RETRACTED, RawRecord, is_retraction
+from .registered import TYPE, name_of, text_of
 from .told import Told
 
 #: So many lines are looked at to tell a bulk export from lines of notes.
 _LOOKED_AT: Final = 20
 #: A FHIR date may leave out the day, or the month as well.
 _NO_DAY: Final = re.compile(r"\d{4}(?:-\d{2})?")
+#: And a day that it tells.
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +150,11 @@ def _records(label: str, found: _Found, told: Told) -> Iterator[RawRecord]:
     kind = word(value.get("resourceType"))
     plan = formats()["resource"].get(kind)
     if plan is None:
-        if kind in _without_notes():
+        patient = found.scope.is_patient(value, found.full_url) if kind == "Patient" else NOBODY
+        if patient.id and (text := text_of(_registered(value))):
+            held = {"patient_id": patient.id, "doc_id": f"Patient/{patient.id}", "type": TYPE, "text": text}
+            yield RawRecord(label, place, number, held, patient_space=patient.space, doc_space=kind)
+        elif kind in _without_notes():
             told.resources[kind] += 1
         else:
             fault = "unknown_resource" if kind else "no_resource"
@@ -175,6 +182,33 @@ def _records(label: str, found: _Found, told: Told) -> Iterator[RawRecord]:
         yield RawRecord(label, place, number, held, patient_space=patient.space, doc_space=space)
     for one in faults:
         yield RawRecord(label, place, number, fields, fault=one.fault, raw=_raw(value))
+
+
+def _registered(patient: Resource) -> dict[str, str | list[str]]:
+    """What a Patient says of who that is; race and ethnicity as US Core has them."""
+    told: dict[str, str | list[str]] = {"sex": name_of("sex", word(patient.get("gender")))}
+    if _DAY.match(born := word(patient.get("birthDate"))):
+        told["birth"] = born[:10]
+    for section, url in _plan_of_persons().items():
+        codings = [
+            coding
+            for extension in values_at(patient, "extension")
+            if isinstance(extension, Mapping) and word(extension.get("url")) == url
+            for coding in values_at(extension, "extension.valueCoding")
+        ]
+        named = [name_of(section, f"OMB:{first_word(one, 'code')}", first_word(one, "display")) for one in codings]
+        told[section] = [name for name in named if name]
+    died = word(patient.get("deceasedDateTime"))
+    if _DAY.match(died) or patient.get("deceasedBoolean") is True:
+        told["death"] = died[:10]
+    return told
+
+
+@functools.cache
+def _plan_of_persons() -> Mapping[str, str]:
+    """Race and ethnicity -> the address of the extension that tells it."""
+    found: Mapping[str, str] = formats()["patient"]
+    return found
 
 
 def _document(resource: Resource, paths: list[str]) -> tuple[str, str]:

@@ -127,6 +127,12 @@ class Scope:
         urn = _URN.fullmatch(reference)
         return PatientName(urn[1]) if urn else NOBODY
 
+    def is_patient(self, patient: Resource, full_url: str = "") -> PatientName:
+        """Who a Patient is, by the same id as those have it whose subject it is."""
+        if own := first_id(patient, "id"):
+            return PatientName(own, _server(full_url))
+        return _record_number(patient)
+
 
 def _server(url: str) -> str:
     """The server of a resource's full URL, one text for all that mean it; empty where the URL tells none."""

@@ -1,4 +1,7 @@
-"""The NOTE table of OMOP, as CSV, Parquet or in a DuckDB file: recognised by its columns, read without a map."""
+"""The tables NOTE, PERSON and DEATH of OMOP, as CSV or Parquet: recognised by their columns, read without a map.
+
+The table NOTE of a DuckDB file is read, too.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from ...kb.kinds import WHOLE_LIFE
 from . import tables
 from .files import SourceFile
 from .mapping import FIELDS, ColumnMap
 from .records import RawRecord
+from .registered import TYPE, name_of, text_of
 
 #: Cells that stand for nothing in exports of databases.
 _NOTHING: Final = frozenset({"", "null", "\\n"})
@@ -26,6 +31,52 @@ def _plan() -> Mapping[str, Any]:
 def is_note_table(columns: Collection[str]) -> bool:
     """Whether a table of these columns is OMOP's NOTE."""
     return {name.lower() for name in columns}.issuperset(_plan()["recognised"]["columns"])
+
+
+def is_person_table(columns: Collection[str]) -> bool:
+    """Whether a table of these columns is OMOP's PERSON or DEATH."""
+    named = {name.lower() for name in columns}
+    return any(named.issuperset(_plan()[table]["columns"]) for table in ("person", "death"))
+
+
+def read_persons(file: SourceFile) -> Iterator[RawRecord]:
+    """The rows of PERSON or DEATH, each as a note of what it tells of who somebody is."""
+    for record in tables.read(file):
+        if record.fault:
+            yield record
+            continue
+        cells = {name.lower(): _plain(cell) for name, cell in record.fields.items()}
+        person, died = cells.get("person_id", ""), cells.get("death_date", "")[:10]
+        told = {"death": died} if died else _of_person(cells)
+        text = text_of(told)
+        # A row that tells nothing of somebody is no empty note.
+        if text:
+            named = f"{'DEATH' if died else 'PERSON'}/{person}"
+            yield replace(
+                record,
+                fields={"patient_id": person, "doc_id": named, "date": died, "type": TYPE, "title": "", "text": text},
+            )
+
+
+def _of_person(cells: Mapping[str, str]) -> dict[str, str]:
+    def named(section: str, column: str) -> str:
+        concept, source = cells.get(f"{column}_concept_id", ""), cells.get(f"{column}_source_value", "")
+        return name_of(section, f"OMOP:{concept}", source)
+
+    birth = cells.get("birth_datetime", "")[:10]
+    day = [cells.get(f"{part}_of_birth", "") for part in ("year", "month", "day")]
+    if not birth and day[0]:
+        # Without a day the year is told alone: the words for a month are no date of birth here.
+        birth = f"{day[0]}-{int(day[1]):02d}-{int(day[2]):02d}" if all(one.isdigit() for one in day) else day[0]
+    return {"birth": birth, **{kind: named(kind, _plan()["person"][kind]) for kind in WHOLE_LIFE}}
+
+
+def _plain(cell: object) -> str:
+    """A cell as text; empty for what stands for nothing."""
+    if cell is None or cell != cell:
+        return ""
+    text = str(cell).strip()
+    return "" if text.lower() in _NOTHING else text
 
 
 def used_columns() -> set[str]:

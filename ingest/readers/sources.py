@@ -36,6 +36,7 @@ READERS: Final[Mapping[str, Family]] = {
     "parquet": Family(tables.check, lambda file, told: tables.read(file)),
     "duckdb": Family(tables.check, lambda file, told: tables.read(file)),
     "omop": Family(omop.check, lambda file, told: omop.read(file)),
+    "omop_persons": Family(omop.check, lambda file, told: omop.read_persons(file)),
     "text": Family(folders.check, lambda file, told: folders.read(file), folders.columns_for),
 }
 #: Families whose records are rows or lines of columns, of which some may be of no use.
@@ -107,4 +108,6 @@ def _recognised(file: SourceFile) -> str:
         return "fhir_export"
     if file.family in ("csv", "parquet", "duckdb") and omop.is_note_table(tables.header(file)):
         return "omop"
+    if file.family in ("csv", "parquet") and omop.is_person_table(tables.header(file)):
+        return "omop_persons"
     return file.family

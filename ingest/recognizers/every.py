@@ -16,6 +16,7 @@ from .molecular import MolecularRecognizer
 from .nodes import NodeRecognizer
 from .operations import OperationRecognizer
 from .performance import PerformanceRecognizer
+from .persons import PersonRecognizer
 from .short_forms import Abbreviations
 from .spread import MetastasisRecognizer
 from .staging import BareStageRecognizer, GradeRecognizer, StageRecognizer, TnmRecognizer
@@ -40,6 +41,7 @@ def recognizers_of(lexicon: Lexicon, measured: Lexicon) -> tuple[Recognizer, ...
         MetastasisRecognizer(),
         TrialRecognizer(),
         BirthRecognizer(),
+        PersonRecognizer(),
         MeasurementRecognizer(measured),
         FindingRecognizer(lexicon.concepts),
         AllergenRecognizer(lexicon.concepts),

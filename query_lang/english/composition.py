@@ -805,7 +805,7 @@ class Composer:
         return Criterion("patient", f"age {age.test} at {text_of_events(events)}", fact.text, "age"), cost
 
     def sex(self, sex: Chunk) -> Made | None:
-        return Criterion("patient", f"birth with sex = {sex.value}", sex.text, "sex"), _ONE
+        return Criterion("patient", f"sex = {sex.value}", sex.text, "sex"), _ONE
 
     def kin(self, relative: Chunk) -> Made | None:
         return Kin((relative.value,)), _PART

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol
 
+from ...kb.kinds import WHOLE_LIFE
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.near_names import near_words
 from ...kb.ontology.scales import Scales, as_number
@@ -87,7 +88,7 @@ class ConditionResolver:
                 return KIND_WORDS[kind].attributes[attribute]
         known = list(dict.fromkeys(name for kind in kinds for name in KIND_WORDS[kind].attributes))
         what = " or ".join(kinds)
-        if attribute in CRITERION_ATTRIBUTES and has_no_stage(
+        if attribute in CRITERION_ATTRIBUTES - WHOLE_LIFE and has_no_stage(
             [one for kind in kinds for one in KIND_WORDS[kind].concepts]
         ):
             hint = f"leave it out: no {attribute} of an illness is held but of tumors"

@@ -1,4 +1,4 @@
-"""Words of molecular findings: alterations, effects, significance, origin by name; protein changes in one form."""
+"""Words of molecular findings and of persons, as values of attributes; protein changes in one form."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...kb.ontology.normal_forms import ONTOLOGY_FOLDER, normal_form, without_plural
+from ...kb.ontology.persons import persons
 
 #: The sections of ``alterations.toml`` that are attributes of a variant.
 SECTIONS: Final = ("alteration", "effect", "significance", "origin")
@@ -40,9 +41,10 @@ class Findings:
 
 @functools.cache
 def findings() -> Mapping[str, Findings]:
-    """Section -> its values, from the ontology's ``alterations.toml``."""
+    """Section -> its values, from the ontology's ``alterations.toml`` and ``persons.toml``."""
     data = tomllib.loads((ONTOLOGY_FOLDER / "alterations.toml").read_text(encoding="utf-8"))
-    return {section: _section(data.get(section, {})) for section in SECTIONS}
+    of_persons = {section: _section(table) for section, table in persons().items()}
+    return {**{section: _section(data.get(section, {})) for section in SECTIONS}, **of_persons}
 
 
 def _section(table: Mapping[str, Mapping[str, object]]) -> Findings:

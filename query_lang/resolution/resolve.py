@@ -54,7 +54,7 @@ from ..vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
 from .allergies import split_allergy
 from .compounds import spelled_out, split_biomarker, split_place, split_side, split_spread, split_variant
 from .conditions import BY_ID, ConditionResolver, concept_ids, either, named, shown
-from .findings import findings
+from .findings import SECTIONS, findings
 from .meanings import (
     Meaning,
     bare_name,
@@ -639,7 +639,7 @@ class _Resolver:
 def _result_words(concepts: ConceptTable) -> tuple[str, ...]:
     """The words that results of tests and findings of genes are told in."""
     values = [name for row in concepts.rows() if row.kind == "value" for name in concepts.names(row.id)]
-    told = [*values, *(one for section in findings().values() for one in section.ids)]
+    told = [*values, *(one for section in SECTIONS for one in findings()[section].ids)]
     words = (word for name in told for word in name.split())
     return tuple(sorted({word.casefold() for word in words if len(word) > 4 and word.isalpha()}))
 

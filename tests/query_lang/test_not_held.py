@@ -46,8 +46,10 @@ def test_what_a_topic_says_to_write_can_be_written(topic: Topic) -> None:
         ("SUV > 7", "what scans measure of lesions is not held"),
         ("lung cancer with size > 3", "the size of a tumor is a feature of it"),
         ("last fasting insulin level above 1.5 mg/dl", "laboratory values"),
-        ("sex = female", "the sex of a patient"),
-        ("race = white", "who somebody is in society"),
+        ("female", "the sex of a patient"),
+        ("insured", "who somebody is in society"),
+        ("black", "it is the value of one"),
+        ("race = hispanic", "is an ethnicity"),
     ],
 )
 def test_topics_in_sentences(text: str, words: str) -> None:

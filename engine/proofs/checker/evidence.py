@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ....kb.kinds import COURSES, OF_OTHER_NAMES, RESULTS, TREATMENTS
+from ....kb.kinds import COURSES, OF_OTHER_NAMES, RESULTS, TREATMENTS, WHOLE_LIFE
 from ....kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Mention, Note
 from ....kb.ontology.concepts import ConceptTable
 from ....kb.ontology.normal_forms import normal_form, squashed
@@ -337,6 +337,9 @@ class EvidenceCheck:
             right = days.is_born_on(mention.text, note.date, day)
             self.findings.require(right, "day", "the age or date of birth gives other days")
             return
+        if mention.kind in WHOLE_LIFE:
+            self.findings.require(not day.known, "day", "it holds for a whole life, and is of no day")
+            return
         cited = [cue for cue in mention.cues if cue.rule.startswith("date:")]
         if "collected" in mention.attributes:
             right = self._is_reported(mention, note, cited)
@@ -440,7 +443,12 @@ class EvidenceCheck:
             ("never_given", "negation", "plan") if given else "negation"
         ):
             return False
-        if mention.kind == "birth" or mention.kind in RESULTS and rule.name == "negation_behind":
+        if (
+            mention.kind == "birth"
+            or mention.kind in WHOLE_LIFE
+            or mention.kind in RESULTS
+            and rule.name == "negation_behind"
+        ):
             return False
         if found.first <= inside[-1] and inside[0] < found.last:
             return False
