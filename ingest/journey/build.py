@@ -39,6 +39,7 @@ from .contradictions import settle_contradictions
 from .courses import summarise_courses
 from .deaths import doubt_named_deaths
 from .derivation import derive
+from .encounters import join_encounters
 from .episodes import part_episodes
 from .facts import Fact, facts_of
 from .lesions import weigh_lesions
@@ -541,6 +542,7 @@ STEPS: Final[tuple[Step, ...]] = (
     trust_proposals,
     date_retellings,
     part_episodes,
+    join_encounters,
     fold,
     join_births,
     join_persons,

@@ -40,6 +40,7 @@ from ..notation.mentions import with_notations
 from ..recognizers.allergies import GATES as ALLERGY_GATES
 from ..recognizers.allergies import allergies
 from ..recognizers.births import birth_mention
+from ..recognizers.encounters import encounters_of_note, with_days
 from ..recognizers.lexicon import join_lines, join_over_bracket, name_type, turn_round
 from ..recognizers.measurements import BESIDE, EXAMINATION, how_it_was, is_made, is_ordered
 from ..recognizers.persons import person_mention
@@ -53,6 +54,7 @@ from ..text.forms import choices_of_forms
 from ..text.frame import (
     ALLERGENS,
     BIRTHS,
+    ENCOUNTERS,
     FINDINGS,
     GRADES_IN_NAMES,
     MEASURES,
@@ -729,6 +731,15 @@ def write_persons(page: Page) -> None:
     page.mentions += [person_mention(page.frame, span) for span in page.apart.get(PERSONS, ())]
 
 
+def write_encounters(page: Page) -> None:
+    """What the note is written of (a visit, a stay), and the encounters that it tells of besides."""
+    of_note = encounters_of_note(page.frame)
+    page.mentions += of_note
+    if told := page.apart.get(ENCOUNTERS):
+        written = page.tools.writer.write(page.frame, told, page.document_class)
+        page.mentions += with_days(page.frame, written, of_note)
+
+
 def keep_one_of_each(page: Page) -> None:
     """What two recognisers see in the same place is one mention."""
     mentions: dict[str, Mention] = {}
@@ -812,6 +823,7 @@ STEPS: Final[tuple[Step, ...]] = (
     write_trials,
     write_births,
     write_persons,
+    write_encounters,
     keep_one_of_each,
     write_notations,
     relate_to_tumors,

@@ -9,6 +9,7 @@ from ..text.frame import Recognizer
 from .allergies import AllergenRecognizer
 from .births import BirthRecognizer
 from .doses import DoseRecognizer
+from .encounters import EncounterRecognizer
 from .findings import FindingRecognizer
 from .lexicon import Lexicon
 from .measurements import MeasurementRecognizer
@@ -42,6 +43,7 @@ def recognizers_of(lexicon: Lexicon, measured: Lexicon) -> tuple[Recognizer, ...
         TrialRecognizer(),
         BirthRecognizer(),
         PersonRecognizer(),
+        EncounterRecognizer(),
         MeasurementRecognizer(measured),
         FindingRecognizer(lexicon.concepts),
         AllergenRecognizer(lexicon.concepts),

@@ -283,6 +283,7 @@ SPREAD: Final = "spread"
 TRIALS: Final = "trials"
 BIRTHS: Final = "births"
 PERSONS: Final = "persons"
+ENCOUNTERS: Final = "encounters"
 MEASURES: Final = "measures"
 FINDINGS: Final = "findings"
 #: The source of what is told in plain words, and the role of the words for the thing of which it is told.

@@ -34,6 +34,7 @@ CONCEPT_KINDS: Final = (
     "lab",
     "measurement",
     "allergen",
+    "encounter",
 )
 COLUMNS: Final = ("id", "kind", "name", "parents", "synonyms", "abbreviations", "codes", "site", "source")
 #: With the tenth column, which may be left out: names that say more than the concept of their row.

@@ -345,6 +345,8 @@ class EvidenceCheck:
             right = self._is_reported(mention, note, cited)
             self.findings.require(right, "day", "the dates that it cites give other days of specimen and report")
             return
+        if mention.kind == "encounter":
+            self._stay(mention, note, cited)
         timed = mention.kind in COURSES
         for cue in cited:
             rule, text = cue.rule.removeprefix("date:"), note.text[cue.start : cue.end]
@@ -360,7 +362,32 @@ class EvidenceCheck:
                 right = day in (DayInterval(written, written), DayInterval(EARLIEST_DAY, written))
             if right:
                 return
+        if mention.kind == "encounter" and self._lies_between(mention.day, note, cited):
+            return
         self.findings.fault("day", "the mention's day does not follow from the dates that it cites")
+
+    def _stay(self, mention: Mention, note: Note, cited: Sequence[Cue]) -> None:
+        """The end of a stay is the date that is cited for it, and does not lie before its begin."""
+        if "ended" not in mention.attributes:
+            return
+        end = days.written(str(mention.attributes["ended"]))
+        holds = end is not None and any(
+            days.admits(cue.rule.removeprefix("ended:"), note.text[cue.start : cue.end], note.date, end)
+            for cue in mention.cues
+            if cue.rule.startswith("ended:")
+        )
+        self.findings.require(holds, "day", "the end of the stay does not follow from the date that it cites")
+        begun = end is None or not cited or mention.day.low <= end.high
+        self.findings.require(begun, "day", "the stay ends before it begins")
+
+    @staticmethod
+    def _lies_between(day: DayInterval, note: Note, cited: Sequence[Cue]) -> bool:
+        """Whether a day is one from the first date that is cited to the second: some day of a stay."""
+        ends = (DayInterval(day.low, day.low), DayInterval(day.high, day.high))
+        return len(cited) == 2 and all(
+            days.admits(cue.rule.removeprefix("date:"), note.text[cue.start : cue.end], note.date, end)
+            for cue, end in zip(cited, ends, strict=True)
+        )
 
     @staticmethod
     def _is_reported(mention: Mention, note: Note, cited: Sequence[Cue]) -> bool:
