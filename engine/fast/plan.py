@@ -230,7 +230,7 @@ def _step(node: nodes.PatientExpression, parts: tuple[int, ...]) -> Step:
         case nodes.AtLeast(n, _):
             return Count(n, parts)
         case nodes.SameTumor(_, least):
-            return Scope("tumor", *parts, least)
+            return Scope("tumor", parts[0], least)
         case nodes.SameEvent():
             return Scope("event", *parts)
     if isinstance(node, nodes.EventCriterion):

@@ -216,36 +216,39 @@ class RelatedEvents:
     # --- numbers of several events ----------------------------------------------------------------------------------
 
     def _numbers(self, attribute: str, frame: Frame) -> tuple[Array, Array]:
-        """Which entries tell a number in the attribute, and which number (of others, any)."""
+        """Of each entry the place of its number in the attribute among the different ones, which ascend; of one that
+        tells none, a place behind them."""
         column = self._rows.attribute(attribute)
         told = [as_number(value) for value in column.distinct]
-        known = np.array([*(number is not None for number in told), False], dtype=bool)
-        values = np.array([*(number or 0.0 for number in told), 0.0])
-        codes = frame.entries_of(column.codes)
-        return known[codes], values[codes]
+        numbers = np.array(sorted({number for number in told if number is not None}))
+        place = {number: at for at, number in enumerate(numbers.tolist())}
+        places = np.array([*(len(place) if one is None else place[one] for one in told), len(place)], dtype=np.int64)
+        return places[frame.entries_of(column.codes)], numbers
 
     def _change(self, node: nodes.Change, frame: Frame, world: World) -> Array:
         found = self._sets.witnesses(node.events, frame, world)
-        known, numbers = self._numbers(node.attribute, frame)
-        entries = np.flatnonzero(found.mask & known)
+        ranks, numbers = self._numbers(node.attribute, frame)
+        entries = np.flatnonzero(found.mask & (ranks < len(numbers)))
         words = self._rows.concept
-        keys = frame.group[entries].astype(np.int64) * max(1, len(words.distinct)) + words.codes[frame.row(entries)]
-        keys, size = _dense(keys)
-        series = _Series(node, keys, size, numbers[entries])
+        # By concept first, as rows are: the fewer of them need to be put in order.
+        series = words.codes[frame.row(entries)].astype(np.int64) * max(1, frame.groups) + frame.group[entries]
         days = (found.low, found.high) if world is World.POSSIBLE else (found.high, found.low)
-        moved = series.moved(*(side[entries] for side in days))
+        values = _Series(node, series, ranks[entries], numbers, *(side[entries] for side in days))
+        moved = values.moved()
         holds = np.zeros(frame.groups, dtype=bool)
         if node.maximum is None and node.during is None:
             holds[frame.group[entries[moved]]] = True
             return holds
-        # Only what has a value to move from at all is paired.
+        # Only what has a value to move from at all is paired, and with what can be so near.
         lasting = None if node.during is None else self._sets.witnesses(node.during, frame, world)
         order = nodes.Ordered(node.events, "before", node.events, 1, node.maximum)
+        low, high = found.low[entries], found.high[entries]
+        widest = int((high - low).max(initial=0))
+        since = low - widest if world is World.POSSIBLE else high
         later = np.flatnonzero(moved)
-        for one, other in _matched(keys[later], keys, size):
-            last, first = later[one], other
-            kept = series.moves(numbers[entries[first]], numbers[entries[last]])
-            first, last = entries[first[kept]], entries[last[kept]]
+        for one, other in values.before(later, None if node.maximum is None else since - node.maximum):
+            kept = values.moves(other, one)
+            first, last = entries[other[kept]], entries[one[kept]]
             good = _related(order, found.low[last] - found.high[first], found.high[last] - found.low[first], world)
             good &= frame.row(first) != frame.row(last)
             first, last = first[good], last[good]
@@ -276,7 +279,8 @@ class RelatedEvents:
         worlds = (world,) if world is World.BELIEVED else (World.CERTAIN, World.POSSIBLE)
         masks = [self._sets.witnesses(node.events, frame, one).mask for one in worlds]
         sure, maybe = masks[0], masks[-1]
-        known, numbers = self._numbers(node.attribute, frame)
+        ranks, told = self._numbers(node.attribute, frame)
+        known, numbers = ranks < len(told), np.append(told, 0.0)[ranks]
 
         def added(mask: Array) -> Array:
             entries = np.flatnonzero(mask & known)
@@ -495,38 +499,57 @@ _DAYS: Final = 1 << 22
 class _Series:
     """The numbers of the entries of a change, by the series that each is in: those of one concept in one group."""
 
-    def __init__(self, node: nodes.Change, keys: Array, size: int, numbers: Array) -> None:
-        """``keys`` are the series, which are below ``size``."""
+    # Columns of the same entries, and the numbers that there are.
+    def __init__(
+        self, node: nodes.Change, series: Array, ranks: Array, numbers: Array, day: Array, until: Array
+    ) -> None:
+        """``ranks`` are places among the ascending ``numbers``. An entry comes before another whose ``until`` is later
+        than its own ``day``."""
         self._node = node
-        self._keys = keys
-        self._size = size
+        self._keys = _dense(series) * _DAYS
+        self._ranks = ranks
         self._numbers = numbers
+        self._until = self._keys + (until.astype(np.int64) - EARLIEST_DAY)
+        times = self._keys + (day.astype(np.int64) - EARLIEST_DAY)
+        self._order = np.argsort(times, kind="stable")
+        self._times = times[self._order]
 
-    def moved(self, day: Array, until: Array) -> Array:
-        """Which entries a number of the same series has moved to, of an entry whose ``day`` is before ``until``.
+    def moved(self) -> Array:
+        """Which entries a number of the same series has moved to, of an entry before it.
 
         The lowest number before it is the easiest to rise from, the highest to fall from; of a percentage, the lowest
         or highest above 0.
         """
-        ladder, ranks = np.unique(self._numbers, return_inverse=True)
-        worst = len(ladder)
-        if self._node.way == "fall":
-            ladder, ranks = ladder[::-1], worst - 1 - ranks
+        worst = len(self._numbers)
+        ladder = self._numbers if self._node.way == "rise" else self._numbers[::-1]
+        ranks = self._ranks if self._node.way == "rise" else worst - 1 - self._ranks
         if self._node.relative:
-            ranks = np.where(self._numbers > 0, ranks, worst)
-        ladder = np.append(ladder, 0.0)
-        times = self._keys * _DAYS + (day.astype(np.int64) - EARLIEST_DAY)
-        order = np.argsort(times, kind="stable")
-        steps = self._keys[order] * (worst + 1)
+            ranks = np.where(self._numbers[self._ranks] > 0, ranks, worst)
+        steps = self._keys[self._order] // _DAYS * (worst + 1)
         # Each series lies below the one before it, so that the least so far is one of its own.
-        best = np.minimum.accumulate(ranks[order] - steps) + steps
-        before = np.searchsorted(times[order], self._keys * _DAYS + (until.astype(np.int64) - EARLIEST_DAY)) - 1
-        some = (before >= 0) & (self._keys[order][before] == self._keys)
-        rank = np.where(some, best[before], worst)
-        return (rank < worst) & self.moves(ladder[rank], self._numbers)
+        best = np.minimum.accumulate(ranks[self._order] - steps) + steps
+        before = np.searchsorted(self._times, self._until) - 1
+        some = (before >= 0) & (self._times[before] >= self._keys)
+        rank = np.where(some, best[before], worst) if len(best) else ranks
+        return (rank < worst) & self._far_enough(np.append(ladder, 0.0)[rank], self._numbers[self._ranks])
+
+    def before(self, later: Array, since: Array | None) -> Iterator[tuple[Array, Array]]:
+        """Each of the entries ``later`` with each of its series before it, on a day of ``since`` at the earliest; some
+        millions at a time."""
+        first = self._keys[later]
+        if since is not None:
+            first = first + np.maximum(since[later].astype(np.int64) - EARLIEST_DAY, 0)
+        start = np.searchsorted(self._times, first)
+        count = np.maximum(np.searchsorted(self._times, self._until[later]) - start, 0)
+        for one, other in _spread(start, count):
+            yield later[one], self._order[other]
 
     def moves(self, earlier: Array, later: Array) -> Array:
-        """Of each pair, whether the later is so much higher, or lower, than the earlier."""
+        """Of each pair of entries, whether the number moves so far."""
+        return self._far_enough(*(self._numbers[self._ranks[side]] for side in (earlier, later)))
+
+    def _far_enough(self, earlier: Array, later: Array) -> Array:
+        """Of each pair of numbers, whether the later is so much higher, or lower, than the earlier."""
         node = self._node
         difference = later - earlier if node.way == "rise" else earlier - later
         bound = node.amount / 100 * earlier if node.relative else node.amount
@@ -535,15 +558,25 @@ class _Series:
         return np.asarray(moved & (earlier > 0) if node.relative else moved)
 
 
-def _dense(keys: Array) -> tuple[Array, int]:
-    """The same keys as numbers from 0 up without a gap, in the same order, and how many there are."""
-    if not len(keys):
-        return keys, 0
-    if ascending(keys):
-        dense = np.cumsum(np.concatenate([[0], keys[1:] != keys[:-1]]))
-        return dense, int(dense[-1]) + 1
-    distinct, dense = np.unique(keys, return_inverse=True)
-    return dense, len(distinct)
+def _dense(keys: Array) -> Array:
+    """The same keys as numbers from 0 up without a gap, in the same order."""
+    if not len(keys) or not ascending(keys):
+        return np.unique(keys, return_inverse=True)[1]
+    return np.cumsum(np.concatenate([[0], keys[1:] != keys[:-1]]))
+
+
+def _spread(start: Array, count: Array) -> Iterator[tuple[Array, Array]]:
+    """The place of each range with each number of it, the ranges being ``count`` from ``start`` up; some millions at a
+    time."""
+    if not len(count):
+        return
+    before = np.cumsum(count) - count
+    total = int(before[-1] + count[-1])
+    cuts = np.unique(np.searchsorted(before, np.arange(0, total, _PAIRS_AT_A_TIME)))
+    for at, end in pairwise([*cuts[cuts < len(count)].tolist(), len(count)]):
+        check()
+        one = np.repeat(np.arange(at, end), count[at:end])
+        yield one, np.arange(before[at], before[at] + len(one)) + (start - before)[one]
 
 
 def _compares(node: nodes.Total, low: Array, high: Array, world: World) -> Array:
@@ -569,12 +602,13 @@ def _on_days(keys: Array, size: int, low: Array, high: Array, n: int, world: Wor
     enough = np.bincount(keys, minlength=size) >= n
     kept = enough[keys]
     keys, low, high = keys[kept].astype(np.int64), low[kept], high[kept]
-    open_ = np.zeros(size, dtype=bool)
-    open_[keys[low != high]] = True
-    exact = ~open_[keys]
+    exact = low == high
     days = np.unique(keys[exact] * _DAYS + (low[exact].astype(np.int64) - EARLIEST_DAY))
     found = np.bincount(days // _DAYS, minlength=size) >= n
-    rest = np.flatnonzero(~exact)
+    # Where known days do not suffice, the others are shared out one by one.
+    open_ = np.zeros(size, dtype=bool)
+    open_[keys[~exact]] = True
+    rest = np.flatnonzero((open_ & ~found)[keys])
     rest = rest[np.argsort(keys[rest], kind="stable")]
     counted = nth_of_fewest if world is World.CERTAIN else day_of_most
     for part in np.split(rest, np.flatnonzero(np.diff(keys[rest])) + 1) if len(rest) else ():

@@ -545,8 +545,8 @@ def _repeated(prover: Prover, node: nodes.Repeated, view: View, world: World, ho
 def _change(prover: Prover, node: nodes.Change, view: View, world: World, holds: bool) -> Record:
     """The two values and what both are during; or all values, no two of which so change."""
     if not holds:
-        sets = (node.events,) if node.during is None else (node.events, node.during)
-        return {"sets": [prover.whole(events, view, world) for events in sets]}
+        asked = [node.events, *([] if node.during is None else [node.during])]
+        return {"sets": [prover.whole(events, view, world) for events in asked]}
     earlier, later, during = max(
         prover.meaning.changing(node, view, world), key=lambda way: (_support(way[:1]), _support(way[1:2]))
     )

@@ -242,7 +242,7 @@ class _Resolver:
             ]
             bounds = [one.value for one in told if isinstance(one, Compare) and isinstance(one.value, float)]
             if len(bounds) == 2 and isinstance(told[0], Compare):
-                amount, unit = abs(bounds[0] - bounds[1]), told[0].unit
+                amount, unit = round(abs(bounds[0] - bounds[1]), 9), told[0].unit
         return dataclasses.replace(node, events=events, amount=amount, unit="" if unit == "%" else unit, during=during)
 
     def _with_numbers(self, written: Events, attribute: str) -> Events:
@@ -687,6 +687,7 @@ def _without(condition: Condition | None, last: Documented) -> Condition | None:
     """The condition without its last part."""
     match condition:
         case AllOf(parts):
-            kept = [*parts[:-1], *filter(None, [_without(parts[-1], last)])]
-            return kept[0] if len(kept) == 1 else AllOf(tuple(kept))
+            rest = _without(parts[-1], last)
+            kept = parts[:-1] if rest is None else (*parts[:-1], rest)
+            return kept[0] if len(kept) == 1 else AllOf(kept)
     return None if condition == last else condition
