@@ -109,6 +109,7 @@ def render_concept(concept: ConceptExpression) -> str:
 # --- patients -------------------------------------------------------------------------------------------------------
 
 
+# One case a node: a table that is read from top to bottom.
 def _expression(node: PatientExpression, place: int, known: set[str]) -> str:
     match node:
         case Exists(events):

@@ -72,12 +72,13 @@ def test_a_total_is_compared_in_order() -> None:
     [
         (
             "rise of lab creatinine > 0.3 mg/dL within 2 days",
-            "Patients with a rise of the value by more than 0.3 mg/dL within 2 days, from one to a later laboratory value "
-            "for creatinine.",
+            "Patients with a rise of the value by more than 0.3 mg/dL within 2 days, from one to a later laboratory "
+            "value for creatinine.",
         ),
         (
             "total cycles of medication carboplatin >= 7",
-            "Patients with a total of 7 or more, adding up the number of cycles of every drug treatment with carboplatin.",
+            "Patients with a total of 7 or more, adding up the number of cycles of every drug treatment with "
+            "carboplatin.",
         ),
         (
             "not at least 2 tumors (death)",
