@@ -172,7 +172,9 @@ def print_answer(answer: Answer, payload: dict[str, Any], limit: int | None) -> 
 
 def tell_readings(answer: Answer) -> None:
     """The readings with patients that tell them apart, on standard error: the answer itself is still to come."""
-    for number, (reading, difference) in enumerate(zip(answer.translation.readings, answer.differences, strict=True), 1):
+    for number, (reading, difference) in enumerate(
+        zip(answer.translation.readings, answer.differences, strict=True), 1
+    ):
         only = f" (only in this one: {', '.join(difference.patients)})" if difference.patients else ""
         print(f"{number}. {reading.says}{only}", file=sys.stderr)
 

@@ -44,12 +44,13 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """That a tumor (``how`` is tumor) or an event (event) is there of which ``body`` holds; ``node`` is one of the
-    criteria that say so."""
+    """That a tumor (``how`` is tumor), or ``least`` of them, or an event (event) is there of which ``body`` holds;
+    ``node`` is one of the criteria that say so."""
 
     how: str
     body: int
     node: PatientExpression = field(compare=False)
+    least: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +139,8 @@ class _Forming:
                     return ~inner[0]
                 case AtLeast(n, _):
                     return self._enough(n, inner)
-                case SameTumor():
-                    return self._add(Scope("tumor", inner[0], node))
+                case SameTumor(_, least):
+                    return self._add(Scope("tumor", inner[0], node, least))
                 case SameEvent():
                     return self._add(Scope("event", inner[0], node))
             return self._add(Leaf(plain_leaf(node)))

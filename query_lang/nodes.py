@@ -37,6 +37,11 @@ RELATIONS: Final = ("before", "after", "within", "during", "overlapping", "besid
 GAP_RELATIONS: Final = ("before", "after", "within")
 #: What :class:`Times` counts.
 COUNTED: Final = ("days", "lines", "concepts")
+#: Which way a number moves in :class:`Change`, and how far it must at least.
+WAYS: Final = ("rise", "fall")
+MOVES: Final = (">=", ">")
+#: How the events that :class:`Repeated` counts may lie to the other.
+COUNTED_BESIDE: Final = (*GAP_RELATIONS, "during", "overlapping")
 #: The ways of being known that :class:`Events` can ask for: in words of a note, or by a rule from other events.
 KNOWN: Final = ("stated", "derived")
 #: The kinds of absence: a note says no; a note that would say so is silent; there is no such note.
@@ -442,12 +447,17 @@ class AtLeast(PatientExpression):
 
 @dataclass(frozen=True, slots=True)
 class SameTumor(PatientExpression):
-    """Patients with a tumor such that ``body`` holds when only that tumor's events are seen.
+    """Patients with a tumor, or ``least`` different ones, such that ``body`` holds when only that tumor's events are
+    seen.
 
     An event of ``ALL_TUMORS`` is seen in each; one of no tumor in none (believed, certain) or in each (possible).
     """
 
     body: PatientExpression
+    least: int = 1
+
+    def __post_init__(self) -> None:
+        require(self.least >= 1, "a number of tumors is 1 or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -606,6 +616,80 @@ class Times(EventCriterion):
         require(self.by in COUNTED, f"{self.by!r} is not one of {', '.join(COUNTED)}")
         require(self.n >= 1, "a count is 1 or more")
         require(self.events.pick == Pick(), f"{self.events.pick.how} chooses one event, and there is nothing to count")
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated(EventCriterion):
+    """Patients with an event of ``other`` to which events in ``events`` on at least ``n`` different days stand in the
+    relation of :class:`Ordered`, the other never being one of them."""
+
+    n: int
+    events: Events
+    relation: str
+    other: Events
+    minimum: int = 1
+    maximum: int | None = None
+
+    def __post_init__(self) -> None:
+        require(self.n >= 1, "a count is 1 or more")
+        require(self.relation in COUNTED_BESIDE, f"{self.relation!r} is not one of {', '.join(COUNTED_BESIDE)}")
+        if self.relation in GAP_RELATIONS:
+            _require_gap(self.minimum, self.maximum, 0 if self.relation == "within" else 1)
+        else:
+            require((self.minimum, self.maximum) == (1, None), f"{self.relation!r} has no number of days")
+        require(self.relation != "within" or self.maximum is not None, "'within' needs a number of days")
+        require(self.events.pick == Pick(), f"{self.events.pick.how} chooses one event, and there is nothing to count")
+
+
+@dataclass(frozen=True, slots=True)
+class Change(EventCriterion):
+    """Patients with two events in ``events``, of one concept, the later of which has a number in ``attribute`` that is
+    higher (rise) or lower (fall) than that of the earlier: by ``amount`` at least, or by more.
+
+    The later lies a day or more, and at most ``maximum`` days, after the earlier; with ``during``, both begin while one
+    event of that set lasts. ``relative``: the amount is a percentage of the earlier number, which is then above 0; else
+    it is in ``unit`` as in :class:`Compare`. What has no number takes no part.
+    """
+
+    way: str
+    events: Events
+    attribute: str = "value"
+    operator: str = ">"
+    amount: float = 0.0
+    relative: bool = False
+    unit: str = ""
+    maximum: int | None = None
+    during: Events | None = None
+
+    def __post_init__(self) -> None:
+        require(self.way in WAYS, f"{self.way!r} is not one of {', '.join(WAYS)}")
+        require(self.operator in MOVES, f"a {self.way} is by more than a number, or by that at least: > or >=")
+        require(self.amount >= 0, f"a {self.way} is by a number above 0")
+        require(self.amount > 0 or self.operator == ">", f"a {self.way} by nothing is none")
+        require(
+            not self.relative or self.way == "rise" or self.amount <= 100, "what falls by more than 100% is below zero"
+        )
+        require(not (self.relative and self.unit), "a percentage has no unit beside it")
+        require(self.unit != "%", "a number with a percent sign is a part of the earlier number")
+        require(self.maximum is None or self.maximum >= 1, "the two values lie a day apart or more")
+        require(self.events.pick == Pick(), f"{self.events.pick.how} chooses one event, and a change is between two")
+
+
+@dataclass(frozen=True, slots=True)
+class Total(EventCriterion):
+    """Patients with an event in ``events`` whose numbers in ``attribute``, added up, compare so with ``amount``.
+
+    An event without a number adds an amount that is not known, 0 or more.
+    """
+
+    attribute: str
+    events: Events
+    operator: str
+    amount: float
+
+    def __post_init__(self) -> None:
+        require(self.operator in OPERATORS and self.operator != "!=", "a total is compared by <, <=, =, >= or >")
+        require(self.events.pick == Pick(), f"{self.events.pick.how} chooses one event, and there is nothing to add up")
 
 
 @dataclass(frozen=True, slots=True)

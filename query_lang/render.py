@@ -18,6 +18,7 @@ from .nodes import (
     AnyOf,
     AtLeast,
     Between,
+    Change,
     Clear,
     Compare,
     ConceptExpression,
@@ -44,12 +45,14 @@ from .nodes import (
     Pick,
     Query,
     QueryTreeError,
+    Repeated,
     SameEvent,
     SameTumor,
     Sequence,
     StateAt,
     Term,
     Times,
+    Total,
     Under,
     Union,
     Window,
@@ -116,6 +119,7 @@ def render_concept(concept: ConceptExpression) -> str:
 # --- patients -------------------------------------------------------------------------------------------------------
 
 
+# One case a node: a table that is read from top to bottom.
 def _expression(node: PatientExpression, place: int, known: set[str]) -> str:
     match node:
         case Exists(events):
@@ -155,6 +159,14 @@ def _expression(node: PatientExpression, place: int, known: set[str]) -> str:
         case Times(n, events, by):
             begin, end = COUNT_WORDS[by]
             return f"{_events(events, known)} {begin} at least {n} {end}"
+        case Repeated(n, events, _, other):
+            return f"at least {n} times ({_events(events, known)} {_gap(node)} {_events(other, known)})"
+        case Change(way, events):
+            binds, text = _TIMED, f"{way} of {_events(events, known, short=False)}{_moved(node, known)}"
+        case Total(attribute, events, operator, amount):
+            name = attribute if attribute in ATTRIBUTES else _quoted(attribute)
+            text = f"total {name} of {_events(events, known, short=False)} {operator} {_value(amount)}"
+            binds = _TIMED
         case AgeAt(events, day):
             when = f"at {_events(events, known)}" if events is not None else f"on {_date(day)}"
             return f"age {_age(node)} {when}"
@@ -165,6 +177,8 @@ def _expression(node: PatientExpression, place: int, known: set[str]) -> str:
         case AtLeast(n, parts):
             listed = ", ".join([_listed(part, known) for part in parts])
             return f"at least {n} of ({listed})"
+        case SameTumor(body, least) if least > 1:
+            return f"at least {least} tumors ({_expression(body, _OR, known)})"
         case SameTumor(body):
             return f"same tumor ({_expression(body, _OR, known)})"
         case SameEvent(body):
@@ -202,7 +216,19 @@ def _age(node: AgeAt) -> str:
     return f"<= {node.high}" if node.low == 0 else f"between {node.low} and {node.high}"
 
 
-def _gap(node: Ordered | Clear) -> str:
+def _moved(node: Change, known: set[str]) -> str:
+    """By how much, in which time and during what."""
+    words = []
+    if node.amount or node.relative:
+        words.append(f"{node.operator} {_value(node.amount, '%' if node.relative else '', node.unit)}")
+    if node.maximum is not None:
+        words.append(f"within {node.maximum} days")
+    if node.during is not None:
+        words.append(f"during {_events(node.during, known)}")
+    return "".join([f" {word}" for word in words])
+
+
+def _gap(node: Ordered | Clear | Repeated) -> str:
     low, high = node.minimum, node.maximum
     if node.relation not in GAP_RELATIONS:
         return {"beside": "and another"}.get(node.relation, node.relation)
@@ -221,7 +247,8 @@ def _starts_with_any(events: Events, known: set[str]) -> bool:
     return events.concept is not None and " any " in f" {_events(events, known)}"
 
 
-def _events(events: Events, known: set[str]) -> str:
+def _events(events: Events, known: set[str], *, short: bool = True) -> str:
+    """The atom; unless ``short``, its conditions stand after *with*: a comparison behind it is of something else."""
     words: list[str] = ["undisputed"] * events.undisputed
     if events.context != "present":
         words.append(context_spelling(events.context))
@@ -230,9 +257,9 @@ def _events(events: Events, known: set[str]) -> str:
     if events.moment == "end":
         words.append("end of")
     condition = events.condition
-    short = None if condition is None else _short(events, condition)
-    if short is not None:
-        words.append(short)
+    shortened = _short(events, condition) if short and condition is not None else None
+    if shortened is not None:
+        words.append(shortened)
         condition = None
     else:
         words += _selection(events, known)

@@ -48,6 +48,7 @@ COUNTED_BY: Final[Mapping[tuple[str, str], str]] = {
     for by, endings in kinds.items()
     for ending in endings
 }
+WAY_OF_SPELLING: Final[Mapping[str, str]] = _DATA["ways"]
 DAYS_IN: Final[Mapping[str, float]] = _DATA["days_in"]
 FAMILY_OF_VALUE: Final[Mapping[str, str]] = _DATA["family_of_value"]
 

@@ -116,8 +116,10 @@ class _Search:
             case nodes.Not(part):
                 yield self._all_of(node, f"everybody matches '{_text(part)}'")
             case nodes.SameTumor(body) | nodes.SameEvent(body):
-                where = "tumor" if isinstance(node, nodes.SameTumor) else "event"
-                told = f"{self._count(body)} have all of it, and nobody in one and the same {where}: {_text(body)}"
+                where = "one and the same tumor" if isinstance(node, nodes.SameTumor) else "one and the same event"
+                if isinstance(node, nodes.SameTumor) and node.least > 1:
+                    where = f"{node.least} different tumors"
+                told = f"{self._count(body)} have all of it, and nobody in {where}: {_text(body)}"
                 yield from self._each((body,)) or [self._all_of(node, told)]
             case nodes.Defined(name):
                 yield from (part for one in self._definitions if one.name == name for part in self.parts(one.body))

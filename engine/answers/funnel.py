@@ -194,7 +194,7 @@ def _shape(
         match body:
             case nodes.Defined(name) if name in bodies:
                 body, path = bodies[name], (name,)
-            case nodes.SameTumor(inner) if isinstance(inner, nodes.And | nodes.Except | nodes.SameEvent):
+            case nodes.SameTumor(inner, 1) if isinstance(inner, nodes.And | nodes.Except | nodes.SameEvent):
                 body, path = inner, (*path, 0)
                 scopes.append("tumor")
             case nodes.SameEvent(inner) if isinstance(inner, nodes.And | nodes.Except):

@@ -102,9 +102,9 @@ class Strengths:
                 if key not in self._known:
                     self._known[key] = self._strength(self._bodies[name], (name,), view, world, wanted)
                 return self._known[key]
-            case nodes.SameTumor(body):
+            case nodes.SameTumor(body, least):
                 shown = [view.of_tumor(tumor) for tumor, highest in view.tumors.items() if highest >= world]
-                return self._of_scope(body, path, shown, world, wanted)
+                return self._of_scope(body, path, shown, world, wanted, least)
             case nodes.SameEvent(body):
                 single = [view.of_event(seen) for seen in view.events if seen.world >= world]
                 return self._of_scope(body, path, single, world, wanted)
@@ -116,13 +116,21 @@ class Strengths:
             return None
         return self._of_leaf(node, path, view, world, wanted)
 
+    # What every strength is found by, with the views of the scope and how many of them it asks for.
     def _of_scope(
-        self, body: nodes.PatientExpression, path: Path, shown: Sequence[View], world: World, wanted: bool
+        self,
+        body: nodes.PatientExpression,
+        path: Path,
+        shown: Sequence[View],
+        world: World,
+        wanted: bool,
+        least: int = 1,
     ) -> Strength | None:
         found = [self._strength(body, (*path, 0), view, world, wanted) for view in shown]
-        if not shown:
-            return None if wanted else Strength(UNOBSERVABLE, path, "no tumor or event is on record")
-        return _weakest_needed(found, 1 if wanted else len(found))
+        if len(shown) < least:
+            few = "no tumor or event is on record" if least == 1 else f"fewer than {least} tumors are on record"
+            return None if wanted else Strength(UNOBSERVABLE, path, few)
+        return _weakest_needed(found, least if wanted else len(found) - least + 1)
 
     def _of_leaf(
         self, node: nodes.PatientExpression, path: Path, view: View, world: World, wanted: bool

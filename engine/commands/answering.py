@@ -38,9 +38,9 @@ from .options import (
     query_text,
 )
 
-
 if TYPE_CHECKING:
     from ..asking import Answer
+
 
 def info(kb: KbArgument, output: NoRowsOption = Format.TABLE, out: OutOption = None) -> None:
     """Tell what a knowledge base holds, and that every note that came in is accounted for."""

@@ -218,6 +218,12 @@ class BitmapEvaluator:
                 needed = steps
             case nodes.Clear(events) | nodes.Times(_, events) | nodes.Ongoing(events):
                 needed = (events,)
+            case nodes.Repeated(_, events, _, other):
+                needed = (events, other)
+            case nodes.Change(_, events, during=during):
+                needed = (events,) if during is None else (events, during)
+            case nodes.Total(_, events):
+                needed = (events,)
             case nodes.AgeAt(events):
                 needed = (nodes.Events("birth"), *(() if events is None else (events,)))
             case _:

@@ -23,7 +23,7 @@ from ...query_lang import nodes
 from ...query_lang.boolean_form import BooleanForm, Enough, Leaf, Scope, part_of
 from .frames import Array, Frame, Rows
 from .plan import Plan
-from .timelines import Frames, TimelineEvaluator, any_inner
+from .timelines import Frames, TimelineEvaluator, enough_inner
 from .witnesses import EventSets, groups_of
 
 #: Combinations of ways that are gone through, at most.
@@ -151,8 +151,8 @@ class _Bounds:
         inner, parent, highest = self._inner[key][1]
         found = self.of(scope.body, inner)
         return Bounds(
-            any_inner(frame, parent, found.certain & (highest >= World.CERTAIN)),
-            any_inner(frame, parent, found.possible & (highest >= World.POSSIBLE)),
+            enough_inner(frame, parent, found.certain & (highest >= World.CERTAIN), scope.least),
+            enough_inner(frame, parent, found.possible & (highest >= World.POSSIBLE), scope.least),
         )
 
     def _scoped(self, how: str, frame: Frame) -> tuple[Frame, Array, Array]:

@@ -41,10 +41,12 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Patients with a tumor (``how`` is tumor) or an event (``how`` is event) of which the step ``body`` holds."""
+    """Patients with a tumor (``how`` is tumor), or ``least`` of them, or an event (``how`` is event) of which the step
+    ``body`` holds."""
 
     how: str
     body: int
+    least: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +231,8 @@ def _step(node: nodes.PatientExpression, parts: tuple[int, ...]) -> Step:
             return Complement(*parts)
         case nodes.AtLeast(n, _):
             return Count(n, parts)
-        case nodes.SameTumor():
-            return Scope("tumor", *parts)
+        case nodes.SameTumor(_, least):
+            return Scope("tumor", parts[0], least)
         case nodes.SameEvent():
             return Scope("event", *parts)
     if isinstance(node, nodes.EventCriterion):

@@ -13,7 +13,7 @@ import numpy as np
 from ...kb.courses import STATUS, told_by
 from ...kb.deadline import check
 from ...kb.kinds import COURSES, KIND_TABLE
-from ...kb.model import LATEST_DAY, REASONS, World
+from ...kb.model import EARLIEST_DAY, LATEST_DAY, REASONS, World
 from ...kb.ontology.scales import as_number
 from ...query_lang import nodes
 from ...query_lang.tree import attributes_of
@@ -53,6 +53,12 @@ class RelatedEvents:
                 return self._clear(node, frame, world)
             case nodes.Times():
                 return self._times(node, frame, world)
+            case nodes.Repeated():
+                return self._repeated(node, frame, world)
+            case nodes.Change():
+                return self._change(node, frame, world)
+            case nodes.Total():
+                return self._total(node, frame, world)
             case nodes.AgeAt():
                 return self._age_at(node, frame, world)
             case nodes.Ongoing():
@@ -193,6 +199,106 @@ class RelatedEvents:
             return sum(not ((self._below(one) - {one}) & concepts) for one in concepts) >= node.n
         days = [(int(found.low[entry]), int(found.high[entry])) for entry in entries]
         return (nth_of_fewest if world is World.CERTAIN else day_of_most)(node.n, days) is not None
+
+    def _repeated(self, node: nodes.Repeated, frame: Frame, world: World) -> Array:
+        lefts, rights = (self._sets.witnesses(events, frame, world) for events in (node.events, node.other))
+        order = nodes.Ordered(node.events, node.relation, node.other, node.minimum, node.maximum)
+        linked = self._linked(order, frame, lefts, rights, world)
+        found: list[tuple[Array, Array]] = []
+        for first, second in _pairs(frame, lefts.mask, rights.mask):
+            good = linked(first, second)
+            found.append((first[good], second[good]))
+        if not found:
+            return np.zeros(frame.groups, dtype=bool)
+        entries, others = (np.concatenate(side) for side in zip(*found, strict=True))
+        if not rights.as_one:
+            enough = _on_days(others, frame.entries, lefts.low[entries], lefts.high[entries], node.n, world)
+            return groups_of(frame, enough)
+        # What is related to each of those that the other may be is related to it.
+        often = np.bincount(entries, minlength=frame.entries)
+        beside = np.flatnonzero((often > 0) & (often == _sizes(frame, rights.mask)[frame.group]))
+        return _on_days(frame.group[beside], frame.groups, lefts.low[beside], lefts.high[beside], node.n, world)
+
+    # --- numbers of several events ----------------------------------------------------------------------------------
+
+    def _numbers(self, attribute: str, frame: Frame) -> tuple[Array, Array]:
+        """Of each entry the place of its number in the attribute among the different ones, which ascend; of one that
+        tells none, a place behind them."""
+        column = self._rows.attribute(attribute)
+        told = [as_number(value) for value in column.distinct]
+        numbers = np.array(sorted({number for number in told if number is not None}))
+        place = {number: at for at, number in enumerate(numbers.tolist())}
+        places = np.array([*(len(place) if one is None else place[one] for one in told), len(place)], dtype=np.int64)
+        return places[frame.entries_of(column.codes)], numbers
+
+    def _change(self, node: nodes.Change, frame: Frame, world: World) -> Array:
+        found = self._sets.witnesses(node.events, frame, world)
+        ranks, numbers = self._numbers(node.attribute, frame)
+        entries = np.flatnonzero(found.mask & (ranks < len(numbers)))
+        words = self._rows.concept
+        # By concept first, as rows are: the fewer of them need to be put in order.
+        series = words.codes[frame.row(entries)].astype(np.int64) * max(1, frame.groups) + frame.group[entries]
+        days = (found.low, found.high) if world is World.POSSIBLE else (found.high, found.low)
+        values = _Series(node, series, ranks[entries], numbers, *(side[entries] for side in days))
+        moved = values.moved()
+        holds = np.zeros(frame.groups, dtype=bool)
+        if node.maximum is None and node.during is None:
+            holds[frame.group[entries[moved]]] = True
+            return holds
+        # Only what has a value to move from at all is paired, and with what can be so near.
+        lasting = None if node.during is None else self._sets.witnesses(node.during, frame, world)
+        order = nodes.Ordered(node.events, "before", node.events, 1, node.maximum)
+        low, high = found.low[entries], found.high[entries]
+        widest = int((high - low).max(initial=0))
+        since = low - widest if world is World.POSSIBLE else high
+        later = np.flatnonzero(moved)
+        for one, other in values.before(later, None if node.maximum is None else since - node.maximum):
+            kept = values.moves(other, one)
+            first, last = entries[other[kept]], entries[one[kept]]
+            good = _related(order, found.low[last] - found.high[first], found.high[last] - found.low[first], world)
+            good &= frame.row(first) != frame.row(last)
+            first, last = first[good], last[good]
+            if lasting is not None:
+                last = last[self._during_one(frame, found, lasting, first, last, world)]
+            holds[frame.group[last]] = True
+        return holds
+
+    # Both sides, and which entries of them are paired: as :meth:`_last_together`.
+    def _during_one(
+        self, frame: Frame, found: Witnesses, lasting: Witnesses, first: Array, last: Array, world: World
+    ) -> Array:
+        """Of each pair of entries, whether both begin while one of ``lasting`` lasts."""
+        third = np.flatnonzero(lasting.mask)
+        often = np.zeros(len(first), dtype=np.int64)
+        for pair, position in _matched(frame.group[first], frame.group[third], frame.groups):
+            entry = third[position]
+            good = np.ones(len(pair), dtype=bool)
+            for side in (first[pair], last[pair]):
+                good &= frame.row(side) != frame.row(entry)
+                good &= self._last_together("during", frame, found, lasting, side, entry, world)
+            often += np.bincount(pair[good], minlength=len(first))
+        if lasting.as_one:
+            return (often == _sizes(frame, lasting.mask)[frame.group[first]]) & (often > 0)
+        return often > 0
+
+    def _total(self, node: nodes.Total, frame: Frame, world: World) -> Array:
+        worlds = (world,) if world is World.BELIEVED else (World.CERTAIN, World.POSSIBLE)
+        masks = [self._sets.witnesses(node.events, frame, one).mask for one in worlds]
+        sure, maybe = masks[0], masks[-1]
+        ranks, told = self._numbers(node.attribute, frame)
+        known, numbers = ranks < len(told), np.append(told, 0.0)[ranks]
+
+        def added(mask: Array) -> Array:
+            entries = np.flatnonzero(mask & known)
+            return np.bincount(frame.group[entries], weights=numbers[entries], minlength=frame.groups)
+
+        low = high = added(sure)
+        if maybe is not sure:
+            low = low + added(maybe & ~sure & (numbers < 0))
+            high = high + added(maybe & ~sure & (numbers > 0))
+        high = np.where(groups_of(frame, maybe & ~known), np.inf, high)
+        there = groups_of(frame, maybe if world is World.POSSIBLE else sure)
+        return there & _compares(node, low, high, world)
 
     def _age_at(self, node: nodes.AgeAt, frame: Frame, world: World) -> Array:
         rows = self._rows
@@ -429,6 +535,134 @@ def _matched(left: Array, right: Array, keys: int) -> Iterator[tuple[Array, Arra
         # The n-th pair of all is so many after the first one of its left.
         other = np.arange(before[at], before[at] + len(one)) + (start - before)[one]
         yield one, other if order is None else order[other]
+
+
+#: So far apart are two numbers that are not the same; of numbers above 1, so great a part of the number.
+_CLOSE: Final = 1e-9
+#: More than the days of any interval: a series and a day make one key.
+_DAYS: Final = 1 << 22
+
+
+class _Series:
+    """The numbers of the entries of a change, by the series that each is in: those of one concept in one group."""
+
+    # Columns of the same entries, and the numbers that there are.
+    def __init__(
+        self, node: nodes.Change, series: Array, ranks: Array, numbers: Array, day: Array, until: Array
+    ) -> None:
+        """``ranks`` are places among the ascending ``numbers``. An entry comes before another whose ``until`` is later
+        than its own ``day``."""
+        self._node = node
+        self._keys = _dense(series) * _DAYS
+        self._ranks = ranks
+        self._numbers = numbers
+        self._until = self._keys + (until.astype(np.int64) - EARLIEST_DAY)
+        times = self._keys + (day.astype(np.int64) - EARLIEST_DAY)
+        self._order = np.argsort(times, kind="stable")
+        self._times = times[self._order]
+
+    def moved(self) -> Array:
+        """Which entries a number of the same series has moved to, of an entry before it.
+
+        The lowest number before it is the easiest to rise from, the highest to fall from; of a percentage, the lowest
+        or highest above 0.
+        """
+        worst = len(self._numbers)
+        ladder = self._numbers if self._node.way == "rise" else self._numbers[::-1]
+        ranks = self._ranks if self._node.way == "rise" else worst - 1 - self._ranks
+        if self._node.relative:
+            ranks = np.where(self._numbers[self._ranks] > 0, ranks, worst)
+        steps = self._keys[self._order] // _DAYS * (worst + 1)
+        # Each series lies below the one before it, so that the least so far is one of its own.
+        best = np.minimum.accumulate(ranks[self._order] - steps) + steps
+        before = np.searchsorted(self._times, self._until) - 1
+        some = (before >= 0) & (self._times[before] >= self._keys)
+        rank = np.where(some, best[before], worst) if len(best) else ranks
+        return (rank < worst) & self._far_enough(np.append(ladder, 0.0)[rank], self._numbers[self._ranks])
+
+    def before(self, later: Array, since: Array | None) -> Iterator[tuple[Array, Array]]:
+        """Each of the entries ``later`` with each of its series before it, on a day of ``since`` at the earliest; some
+        millions at a time."""
+        first = self._keys[later]
+        if since is not None:
+            first = first + np.maximum(since[later].astype(np.int64) - EARLIEST_DAY, 0)
+        start = np.searchsorted(self._times, first)
+        count = np.maximum(np.searchsorted(self._times, self._until[later]) - start, 0)
+        for one, other in _spread(start, count):
+            yield later[one], self._order[other]
+
+    def moves(self, earlier: Array, later: Array) -> Array:
+        """Of each pair of entries, whether the number moves so far."""
+        return self._far_enough(*(self._numbers[self._ranks[side]] for side in (earlier, later)))
+
+    def _far_enough(self, earlier: Array, later: Array) -> Array:
+        """Of each pair of numbers, whether the later is so much higher, or lower, than the earlier."""
+        node = self._node
+        difference = later - earlier if node.way == "rise" else earlier - later
+        bound = node.amount / 100 * earlier if node.relative else node.amount
+        near = _CLOSE * np.maximum(1.0, np.maximum(np.abs(earlier), np.abs(later)))
+        moved = difference > bound + near if node.operator == ">" else difference >= bound - near
+        return np.asarray(moved & (earlier > 0) if node.relative else moved)
+
+
+def _dense(keys: Array) -> Array:
+    """The same keys as numbers from 0 up without a gap, in the same order."""
+    if not len(keys) or not ascending(keys):
+        return np.unique(keys, return_inverse=True)[1]
+    return np.cumsum(np.concatenate([[0], keys[1:] != keys[:-1]]))
+
+
+def _spread(start: Array, count: Array) -> Iterator[tuple[Array, Array]]:
+    """The place of each range with each number of it, the ranges being ``count`` from ``start`` up; some millions at a
+    time."""
+    if not len(count):
+        return
+    before = np.cumsum(count) - count
+    total = int(before[-1] + count[-1])
+    cuts = np.unique(np.searchsorted(before, np.arange(0, total, _PAIRS_AT_A_TIME)))
+    for at, end in pairwise([*cuts[cuts < len(count)].tolist(), len(count)]):
+        check()
+        one = np.repeat(np.arange(at, end), count[at:end])
+        yield one, np.arange(before[at], before[at] + len(one)) + (start - before)[one]
+
+
+def _compares(node: nodes.Total, low: Array, high: Array, world: World) -> Array:
+    """Whether all sums from low to high compare so with the amount; possible: whether one does."""
+    near = _CLOSE * max(1.0, abs(node.amount))
+    first, last = (low, high) if world is not World.POSSIBLE else (high, low)
+    match node.operator:
+        case ">=":
+            compared = first >= node.amount - near
+        case ">":
+            compared = first > node.amount + near
+        case "<=":
+            compared = last <= node.amount + near
+        case "<":
+            compared = last < node.amount - near
+        case _:
+            compared = (first >= node.amount - near) & (last <= node.amount + near)
+    return np.asarray(compared)
+
+
+def _on_days(keys: Array, size: int, low: Array, high: Array, n: int, world: World) -> Array:
+    """For each key below ``size``, whether the intervals of it lie on at least ``n`` different days."""
+    enough = np.bincount(keys, minlength=size) >= n
+    kept = enough[keys]
+    keys, low, high = keys[kept].astype(np.int64), low[kept], high[kept]
+    exact = low == high
+    days = np.unique(keys[exact] * _DAYS + (low[exact].astype(np.int64) - EARLIEST_DAY))
+    found = np.bincount(days // _DAYS, minlength=size) >= n
+    # Where known days do not suffice, the others are shared out one by one.
+    open_ = np.zeros(size, dtype=bool)
+    open_[keys[~exact]] = True
+    rest = np.flatnonzero((open_ & ~found)[keys])
+    rest = rest[np.argsort(keys[rest], kind="stable")]
+    counted = nth_of_fewest if world is World.CERTAIN else day_of_most
+    for part in np.split(rest, np.flatnonzero(np.diff(keys[rest])) + 1) if len(rest) else ():
+        check()
+        own = list(zip(low[part].tolist(), high[part].tolist(), strict=True))
+        found[keys[part[0]]] = counted(n, own) is not None
+    return np.asarray(found)
 
 
 def _sizes(frame: Frame, mask: Array) -> Array:

@@ -164,20 +164,22 @@ class Frames:
                 for part in parts:
                     counts += self.holds(part, frame, world)
                 return counts >= n
-            case Scope("tumor", body):
+            case Scope("tumor", body, least):
                 # The believed world looks at no other; the two that bound it look at each other where one negates.
-                least = World.BELIEVED if world is World.BELIEVED else World.NONE
-                inner, parent, tumor = self._by_tumor(frame, least)
+                shown = World.BELIEVED if world is World.BELIEVED else World.NONE
+                inner, parent, tumor = self._by_tumor(frame, shown)
                 there = frame.rows.tumors.world[tumor] >= world
-                return any_inner(frame, parent, self.holds(body, inner, world) & there)
+                return enough_inner(frame, parent, self.holds(body, inner, world) & there, least)
             case Scope(_, body):
                 inner, parent = self._by_event(frame, world)
-                return any_inner(frame, parent, self.holds(body, inner, world))
+                return enough_inner(frame, parent, self.holds(body, inner, world))
         raise AssertionError("every step is one of these")
 
 
-def any_inner(frame: Frame, parent: Array, holds: Array) -> Array:
-    """For each group of a frame, whether one of the inner groups that come from it holds."""
+def enough_inner(frame: Frame, parent: Array, holds: Array, least: int = 1) -> Array:
+    """For each group of a frame, whether one of the inner groups that come from it holds, or ``least`` of them."""
+    if least > 1:
+        return np.asarray(np.bincount(parent[holds], minlength=frame.groups) >= least)
     found = np.zeros(frame.groups, dtype=bool)
     found[parent[holds]] = True
     return found

@@ -431,7 +431,7 @@ def _except(prover: Prover, node: nodes.Except, view: View, world: World, holds:
 
 def _same_tumor(prover: Prover, node: nodes.SameTumor, view: View, world: World, holds: bool) -> Record:
     tumors = [(tumor, view.of_tumor(tumor)) for tumor, highest in view.tumors.items() if highest >= world]
-    return _scoped(prover, node.body, "tumor", tumors, world, holds)
+    return _scoped(prover, node.body, "tumor", tumors, world, holds, node.least)
 
 
 def _same_event(prover: Prover, node: nodes.SameEvent, view: View, world: World, holds: bool) -> Record:
@@ -442,12 +442,20 @@ def _same_event(prover: Prover, node: nodes.SameEvent, view: View, world: World,
     return _scoped(prover, node.body, "event", named, world, holds)
 
 
+# What every argument is given, with the scopes: what they are called, their views, and how many it asks for.
 def _scoped(
-    prover: Prover, body: nodes.PatientExpression, name: str, views: list[tuple[str, View]], world: World, holds: bool
+    prover: Prover,
+    body: nodes.PatientExpression,
+    name: str,
+    views: list[tuple[str, View]],
+    world: World,
+    holds: bool,
+    least: int = 1,
 ) -> Record:
-    """One scope in which the body holds; or every one, in which it fails."""
-    if holds:
-        views = [next(entry for entry in views if prover.meaning.holds(body, entry[1], world))]
+    """As many scopes as are asked for, in which the body holds; or so many in which it fails that too few are left."""
+    enough = least if holds else max(0, len(views) - least + 1)
+    right = (entry for entry in views if prover.meaning.holds(body, entry[1], world) == holds)
+    views = list(itertools.islice(right, enough))
     return {"parts": [{name: scope, "part": 0, **prover.whole_of(body, inner, world, holds)} for scope, inner in views]}
 
 
@@ -530,6 +538,34 @@ def _times(prover: Prover, node: nodes.Times, view: View, world: World, holds: b
     return {"n": node.n, "by": node.by, "sets": [prover.whole(node.events, view, world)]}
 
 
+def _repeated(prover: Prover, node: nodes.Repeated, view: View, world: World, holds: bool) -> Record:
+    counted = prover.whole(node.events, view, world)
+    if not holds:
+        return {"n": node.n, "sets": [counted, prover.whole(node.other, view, world)]}
+    other = max(prover.meaning.repeating(node, view, world), key=_support)
+    return {"n": node.n, "sets": [counted, prover.chosen(node.other, view, world, other)]}
+
+
+def _change(prover: Prover, node: nodes.Change, view: View, world: World, holds: bool) -> Record:
+    """The two values and what both are during; or all values, no two of which so change."""
+    if not holds:
+        asked = [node.events, *([] if node.during is None else [node.during])]
+        return {"sets": [prover.whole(events, view, world) for events in asked]}
+    earlier, later, during = max(
+        prover.meaning.changing(node, view, world), key=lambda way: (_support(way[:1]), _support(way[1:2]))
+    )
+    sets = [prover.chosen(node.events, view, world, (one,)) for one in (earlier, later)]
+    if node.during is not None and during is not None:
+        sets.append(prover.chosen(node.during, view, world, during))
+    return {"sets": sets, "gap": _gap((earlier,), (later,), world)}
+
+
+def _total(prover: Prover, node: nodes.Total, view: View, world: World, holds: bool) -> Record:
+    """All that adds to it: what certainly does, and what possibly does."""
+    worlds = (world,) if world is World.BELIEVED else (World.CERTAIN, World.POSSIBLE)
+    return {"attribute": node.attribute, "sets": [prover.whole(node.events, view, one) for one in worlds]}
+
+
 def _age_at(prover: Prover, node: nodes.AgeAt, view: View, world: World, holds: bool) -> Record:
     births = [prover.records.event(event) for event in view.journey.events if event.kind == "birth"]
     sets = [] if node.events is None else [prover.whole(node.events, view, world)]
@@ -584,6 +620,9 @@ ARGUMENTS: Final[Mapping[type, Argument]] = {
     nodes.Sequence: _sequence,
     nodes.Clear: _clear,
     nodes.Times: _times,
+    nodes.Repeated: _repeated,
+    nodes.Change: _change,
+    nodes.Total: _total,
     nodes.AgeAt: _age_at,
     nodes.Ongoing: _ongoing,
     nodes.Lacking: _lacking,

@@ -15,7 +15,8 @@ sets. The theory in three sentences:
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...kb.deadline import check
@@ -26,6 +27,7 @@ from ...kb.ontology.scales import Scales, as_number
 from ...query_lang import nodes
 from ...query_lang.nodes import QueryTreeError
 from ...query_lang.tree import attributes_of
+from .amounts import compares, moves, sums
 from .denials import Denials
 from .open_facts import OpenFacts, form_of
 from .picks import ByDay, ByValue, fewest_days, first_days
@@ -120,6 +122,12 @@ class Meaning:
                 return self._clear(node, view, world)
             case nodes.Times():
                 return self._times(node, view, world)
+            case nodes.Repeated():
+                return any(self.repeating(node, view, world))
+            case nodes.Change():
+                return any(self.changing(node, view, world))
+            case nodes.Total():
+                return self._total(node, view, world)
             case nodes.AgeAt():
                 return self._age_at(node, view, world)
             case nodes.Ongoing():
@@ -138,11 +146,9 @@ class Meaning:
         if isinstance(node, nodes.SameEvent):
             # It ranges over what is recorded: an atom inside asks whether the event is so.
             return any(self.holds(node.body, view.of_event(seen), world) for seen in view.events if seen.world >= world)
-        return any(
-            self.holds(node.body, view.of_tumor(tumor), world)
-            for tumor, highest in view.tumors.items()
-            if highest >= world
-        )
+        tumors = (tumor for tumor, highest in view.tumors.items() if highest >= world)
+        holding = (tumor for tumor in tumors if self.holds(node.body, view.of_tumor(tumor), world))
+        return len(list(itertools.islice(holding, node.least))) == node.least
 
     def _defined(self, name: str, view: View, world: World) -> bool:
         """Whether a definition holds: decided once of what a view shows, since definitions of definitions double."""
@@ -244,11 +250,57 @@ class Meaning:
                 found = {seen.event.concept for seen in members if seen.event.concept}
                 below = {one: self._term_ids(nodes.Concept(one, ""), False) - {one} for one in found}
                 return sum(not (below[one] & found) for one in found) >= node.n
+        return self._are_on_days(members, node.n, world)
+
+    def _are_on_days(self, members: Sequence[Seen], n: int, world: World) -> bool:
+        """Whether the events are on at least so many different days."""
         if world is World.BELIEVED:
-            return len({seen.middle for seen in members}) >= node.n
+            return len({seen.middle for seen in members}) >= n
         days = [(seen.days.low, seen.days.high) for seen in members]
         # Certain: the fewest days that the events can share; possible: the most on which they can lie.
-        return len(fewest_days(days) if world is World.CERTAIN else first_days(days, node.n)) >= node.n
+        return len(fewest_days(days) if world is World.CERTAIN else first_days(days, n)) >= n
+
+    def repeating(self, node: nodes.Repeated, view: View, world: World) -> Iterator[tuple[Seen, ...]]:
+        """The witnesses of the other event to which events on so many days are related, whichever event it is."""
+        counted = [seen for (seen,) in self.witnesses(node.events, view, world)]
+        order = nodes.Ordered(node.events, node.relation, node.other, node.minimum, node.maximum)
+        for other in self.witnesses(node.other, view, world):
+            beside = [seen for seen in counted if self._joined(order, (seen,), other, (), world)]
+            if self._are_on_days(beside, node.n, world):
+                yield other
+
+    # --- numbers of several events ----------------------------------------------------------------------------------
+
+    def changing(
+        self, node: nodes.Change, view: View, world: World
+    ) -> Iterator[tuple[Seen, Seen, tuple[Seen, ...] | None]]:
+        """The earlier and the later of two events between which the number so changes, and what both are during."""
+        found = [
+            (seen, number)
+            for (seen,) in self.witnesses(node.events, view, world)
+            if (number := as_number(seen.event.attributes.get(node.attribute, ""))) is not None
+        ]
+        lasting = [None] if node.during is None else self.witnesses(node.during, view, world)
+        order = nodes.Ordered(node.events, "before", node.events, 1, node.maximum)
+        for (one, first), (other, second) in itertools.permutations(found, 2):
+            check()
+            alike = one.event.concept == other.event.concept
+            if alike and moves(node, first, second) and relates(order, one, other, world):
+                yield from ((one, other, during) for during in lasting if _begin_during(during, (one, other), world))
+
+    def _total(self, node: nodes.Total, view: View, world: World) -> bool:
+        """Some event that adds to it, and a sum that so compares: however many of those that may be there are."""
+        if world is World.BELIEVED:
+            sure = maybe = self._adding(node, view, world)
+        else:
+            sure, maybe = (self._adding(node, view, one) for one in (World.CERTAIN, World.POSSIBLE))
+        low, high = sums(list(sure.values()), [maybe[one] for one in maybe if one not in sure])
+        return bool(maybe if world is World.POSSIBLE else sure) and compares(node, low, high, world)
+
+    def _adding(self, node: nodes.Total, view: View, world: World) -> dict[int, float | None]:
+        """What each event of the set adds, by its place; None where it tells no number."""
+        members = [seen for (seen,) in self.witnesses(node.events, view, world)]
+        return {seen.position: as_number(seen.event.attributes.get(node.attribute, "")) for seen in members}
 
     def _age_at(self, node: nodes.AgeAt, view: View, world: World) -> bool:
         births = [
@@ -439,3 +491,11 @@ class Meaning:
             canonical = self.scales.canonical(attribute, value if isinstance(value, str) else f"{value:g}")
             return canonical is not None and canonical == self.scales.canonical(attribute, term.text)
         return self.scales.compare(attribute, value, "=", term.text)
+
+
+def _begin_during(during: Sequence[Seen] | None, events: Sequence[Seen], world: World) -> bool:
+    """Whether each of the events begins while another lasts, whichever of a witness that is; so it is where none is
+    asked for."""
+    return during is None or all(
+        one.position != seen.position and lasts_with("during", one, seen, world) for seen in during for one in events
+    )

@@ -143,8 +143,8 @@ class OpenFacts:
             shown = [(seen.world, view.of_event(seen)) for seen in view.events]
         inner = [(highest, self.bounds(one, scope.body)) for highest, one in shown if highest >= World.POSSIBLE]
         return Bounds(
-            any(one.certain for highest, one in inner if highest is World.CERTAIN),
-            any(one.possible for _, one in inner),
+            sum(one.certain for highest, one in inner if highest is World.CERTAIN) >= scope.least,
+            sum(one.possible for _, one in inner) >= scope.least,
         )
 
     def joined(self, body: int, known: Known) -> Bounds:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ...kb.model import DayInterval, Event, Value, World
+from ...kb.ontology.scales import as_number
 from ...kb.skin.terminal import counted
 from ...query_lang import nodes
 from ...query_lang.render import render_condition, render_length
@@ -115,7 +116,7 @@ class FailingParts:
                         yield from self._within(part, at, part.widen)
             case nodes.Defined(name):
                 yield from self._smallest(replace(part, node=self._search.body_of(name), path=(name,)))
-            case nodes.SameTumor(body) | nodes.SameEvent(body):
+            case nodes.SameTumor(body, 1) | nodes.SameEvent(body):
                 place = self._telling_place(node, part)
                 if place is None:
                     yield part
@@ -173,6 +174,8 @@ class FailingParts:
                 return replace(described, says=says, nearest=near)
             case nodes.Ordered():
                 return self._described_order(part.node, part, described)
+            case nodes.SameTumor(_, least) if least > 1:
+                return replace(described, says=f"{'not so many' if part.widen else 'as many'} tumors are so")
             case nodes.SameTumor():
                 return replace(described, says="no tumor is on record")
             case nodes.SameEvent():
@@ -198,6 +201,15 @@ class FailingParts:
             case nodes.Times(n, events, by) if found := self._found(events, place):
                 times = times_of(self._record, by, found)
                 return f"{times} different {by} are there, {n} are asked for", self._holding((events,), place)
+            case nodes.Repeated(n, events, _, other) if self._found(events, place) and self._found(other, place):
+                said = f"both facts are there, but not on {n} days in this relation to one of the second"
+                return said, self._holding((events, other), place)
+            case nodes.Change(way, events) if self._found(events, place):
+                return f"no two of these values show such a {way}", self._holding((events,), place)
+            case nodes.Total(attribute, events) if found := self._found(events, place):
+                return f"their {attribute} add up otherwise: {self._sum(attribute, found)}", self._holding(
+                    (events,), place
+                )
             case nodes.AgeAt(events):
                 births = self._found(nodes.Events("birth"), self._record.everything)
                 if not births:
@@ -215,6 +227,11 @@ class FailingParts:
                 return "not among these patients", ()
         near = tuple(near for events in event_sets(node)[:1] for near in self._near(events, place))
         return ("no event qualifies" if near else "nothing like it is recorded"), near
+
+    def _sum(self, attribute: str, found: int) -> str:
+        told = [as_number(self._record.events[one].attributes.get(attribute, "")) for one in bits(found)]
+        known = f"{sum(one for one in told if one is not None):g}"
+        return f"{known}, of {told.count(None)} not told" if None in told else known
 
     def _described_order(self, node: nodes.Ordered, part: _Failing, described: FailingPart) -> FailingPart:
         if not part.widen:

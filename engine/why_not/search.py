@@ -174,7 +174,7 @@ class EditSearch:
                 return self._at_least(node, path, places, widen)
             case nodes.Except():
                 return self._except(node, path, places, widen)
-            case nodes.SameTumor() | nodes.SameEvent():
+            case nodes.SameTumor(least=1) | nodes.SameEvent():
                 return self._scope(node, path, places, widen)
             case nodes.Defined():
                 return self._defined(node, places, widen)

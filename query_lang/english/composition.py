@@ -16,12 +16,12 @@ from ...kb.kinds import KIND_TABLE, TREATMENTS
 from ...kb.ontology.concepts import ConceptTable
 from ..nodes import Compare, Events, Is, Name, NotThat, Pick
 from ..render import name_text
+from ..tree import nodes_in
 from . import book
 from .chart import SOFT, Action, Chart, Edge
 from .chunks import Chunk, Criterion, Item, Unclear
 from .events import each, events_of, text_of_events, with_condition
 from .terms import concept, either
-from ..tree import nodes_in
 
 Made = tuple[Any, float]
 
@@ -166,7 +166,10 @@ def of_sites(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
     if len(places) != 1 or not any(isinstance(item, Criterion) and item.sort in _OF_TUMORS for item in said):
         return list(items)
     site = said[places[0]]
-    before, after = ([*said[: places[0]], None][-1 if not places[0] else places[0] - 1], said[places[0] + 1 : places[0] + 2])
+    before, after = (
+        [*said[: places[0]], None][-1 if not places[0] else places[0] - 1],
+        said[places[0] + 1 : places[0] + 2],
+    )
     alone = all(
         one is None or isinstance(one, Chunk) and one.is_join("comma", "semicolon", "with") or _is_staging(one)
         for one in (before, *after)
@@ -202,7 +205,9 @@ def check_words_of_people(chunks: Sequence[Chunk]) -> None:
     people, things = (frozenset(book.data("clauses")["house"][name].split()) for name in ("people", "things"))
     for chunk, after in itertools.pairwise(chunks):
         if chunk.type == "pick" and after.type == "skip" and set(after.text.lower().split()) & people:
-            raise Unclear(f"'{chunk.text} {after.text}': which of the patients is not a question for a cohort", (chunk.text,))
+            raise Unclear(
+                f"'{chunk.text} {after.text}': which of the patients is not a question for a cohort", (chunk.text,)
+            )
         taken = chunk.is_join("treat") or chunk.type in ("begin", "stop", "finish")
         if taken and after.type == "skip" and after.text.lower() in things:
             raise Unclear(f"what '{after.text}' is", (after.text,))
@@ -216,7 +221,9 @@ def framed(chunks: Sequence[Chunk]) -> list[Chunk]:
     for chunk in chunks:
         if chunk.is_join("except") and chunk.text.lower() == "but":
             after = said[said.index(chunk) + 1 : said.index(chunk) + 2]
-            if after and (after[0].is_join("treat", "with") or after[0].type in ("later", "next", "begin", "stop", "finish")):
+            if after and (
+                after[0].is_join("treat", "with") or after[0].type in ("later", "next", "begin", "stop", "finish")
+            ):
                 chunk = replace(chunk, value="and")
         elif chunk.type in ("diagnosis", "own"):
             at = said.index(chunk)
@@ -633,7 +640,12 @@ class Composer:
     def lines_before(self, count: Count, _: Chunk, order: Chunk, fact: Criterion) -> Made | None:
         """``at least 2 lines before osimertinib``: it was first given in the third, or later."""
         events = events_of(fact.query)
-        if order.value != "before" or count.most is not None or len(events) != 1 or not _has(events[0], fact.kind, "line"):
+        if (
+            order.value != "before"
+            or count.most is not None
+            or len(events) != 1
+            or not _has(events[0], fact.kind, "line")
+        ):
             return None
         first = with_condition(replace(events[0], pick=Pick("first")), Compare("line", ">=", float(count.least + 1)))
         return replace(fact, query=text_of_events([first]), ids=(), kind="counted"), _ONE
@@ -1054,7 +1066,11 @@ class Composer:
         if "disease" in (left.sort, right.sort) and not relation.measured:
             # "Chemo before lung cancer" is rarely said of the diagnosis, unless that is named as such.
             pick = [one.pick for one in (*lefts, *rights)]
-            if all(one == Pick() for one in pick) and left.sort == "disease" and right.sort not in ("disease", "patient"):
+            if (
+                all(one == Pick() for one in pick)
+                and left.sort == "disease"
+                and right.sort not in ("disease", "patient")
+            ):
                 return None
         lefts, rights = _dated(lefts), _dated(rights)
         queries = [f"{text_of_events(lefts)} {way} {text_of_events(rights)}" for way in relation.ways]
@@ -1124,7 +1140,9 @@ def _in_time(fact: Criterion) -> tuple[Events, ...]:
 def _dated(events: tuple[Events, ...]) -> tuple[Events, ...]:
     """In time a diagnosis is the first of its kind."""
     return tuple(
-        replace(one, pick=Pick("first")) if one.kind == "diagnosis" and one.pick == Pick() and one.window is None else one
+        replace(one, pick=Pick("first"))
+        if one.kind == "diagnosis" and one.pick == Pick() and one.window is None
+        else one
         for one in events
     )
 
@@ -1159,9 +1177,7 @@ def _has(events: Events, kind: str, attribute: str) -> bool:
 
 def _names(condition: Any, attribute: str) -> bool:
     """Whether the condition is about the attribute already."""
-    return condition is not None and any(
-        getattr(node, "attribute", "") == attribute for node in nodes_in(condition)
-    )
+    return condition is not None and any(getattr(node, "attribute", "") == attribute for node in nodes_in(condition))
 
 
 def _is_positive(value: Chunk) -> bool:

@@ -6,9 +6,20 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ...kb.kinds import KINDS
 from ..errors import QueryError
-from ..nodes import AllOf, And, AnyOf, Condition, Defined, Events, Exists, Or, Ordered, PatientExpression, Query, SameEvent
+from ..nodes import (
+    AllOf,
+    And,
+    Condition,
+    Defined,
+    Events,
+    Exists,
+    Or,
+    Ordered,
+    PatientExpression,
+    Query,
+    SameEvent,
+)
 from ..parsing.parse import parse
 from ..render import render
 from ..terms import terms

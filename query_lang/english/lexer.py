@@ -85,9 +85,7 @@ def chunks_of(
     return found
 
 
-def _chunk(
-    span: tuple[Token, ...], text: str, concepts: ConceptTable, own: Mapping[str, book.Entry]
-) -> Chunk | None:
+def _chunk(span: tuple[Token, ...], text: str, concepts: ConceptTable, own: Mapping[str, book.Entry]) -> Chunk | None:
     first, last = span[0], span[-1]
     shown = text_of(span, text)
     place = (shown, first.start, last.end)

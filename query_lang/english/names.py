@@ -313,8 +313,10 @@ def treatments(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
 
 
 def _with_radiation(drug: Criterion, radiation: Criterion, concepts: ConceptTable) -> bool:
-    return drug.kind == "medication" and radiation.kind == "radiation" and any(
-        concepts.is_a(one, "chemoradiation") for one in radiation.ids
+    return (
+        drug.kind == "medication"
+        and radiation.kind == "radiation"
+        and any(concepts.is_a(one, "chemoradiation") for one in radiation.ids)
     )
 
 

@@ -19,7 +19,7 @@ from ..resolution.now import Today
 from ..resolution.resolve import resolve_text
 from ..terms import definitions_in
 from . import book
-from .choice import Chooser, Choices
+from .choice import Choices, Chooser
 from .chunks import Chunk, Criterion, Item, Unclear
 from .composition import check_words_of_people, composed, framed, of_one_tumor, of_sites
 from .facts import combinations, markers, metastases, phrases, positives, settle, sexes
@@ -247,7 +247,9 @@ def _grown_up(chunks: Sequence[Chunk]) -> list[Chunk]:
         chunk.type == "comparison" and after.type == "number" for chunk, after in itertools.pairwise(chunks)
     )
     return [
-        replace(chunk, type="skip") if aged and chunk.type == "vague" and chunk.text.lower() in book.listed("grown") else chunk
+        replace(chunk, type="skip")
+        if aged and chunk.type == "vague" and chunk.text.lower() in book.listed("grown")
+        else chunk
         for chunk in chunks
     ]
 

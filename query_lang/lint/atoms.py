@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...kb.model import EARLIEST_DAY, LATEST_DAY
 from ...kb.ontology.concepts import ConceptTable
@@ -13,6 +13,7 @@ from ...kb.ontology.scales import Scales
 from ..nodes import (
     AgeAt,
     Among,
+    Change,
     Clear,
     Concept,
     ConceptExpression,
@@ -24,8 +25,10 @@ from ..nodes import (
     Ordered,
     OtherThan,
     PatientExpression,
+    Repeated,
     Sequence,
     Times,
+    Total,
     Under,
     Union,
     Window,
@@ -56,8 +59,12 @@ class Never:
 def needed_sets(node: PatientExpression) -> tuple[Events, ...]:
     """The event sets in a leaf none of which may be empty if anybody is to match."""
     match node:
-        case Exists(events) | Times(_, events) | Clear(events) | Ongoing(events):
+        case Exists(events) | Times(_, events) | Clear(events) | Ongoing(events) | Total(_, events):
             return (events,)
+        case Change(_, events, during=during):
+            return (events,) if during is None else (events, during)
+        case Repeated(_, events, _, other):
+            return (events, other)
         case Ordered(left, _, right):
             return (left, right)
         case Sequence(steps):
@@ -205,6 +212,8 @@ class Atoms:
                 return any(self.implies(needed, events) for needed in needed_sets(one))
             case Times(n, events, by), Times(least, others, how):
                 return n >= least and by == how and self.implies(events, others)
+            case Repeated(n), Repeated(least) if n >= least:
+                return replace(one, n=least) == other
             case Among(some), Among(patients):
                 return set(some) <= set(patients)
         return False
@@ -226,7 +235,7 @@ class Atoms:
         """Why nobody matches the leaf when only one event is looked at, as inside *same event*."""
         why = "inside 'same event' there is only one event, and "
         match node:
-            case Ordered() | Sequence():
+            case Ordered() | Sequence() | Change() | Repeated():
                 return Never(f"{why}a relation needs two", "put the relation outside, or write 'same tumor'")
             case Times(n) if n > 1:
                 return Never(f"{why}never {n} to count", "put the count outside, or write 'same tumor'")

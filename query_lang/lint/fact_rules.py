@@ -15,6 +15,7 @@ from ..nodes import (
     And,
     AtLeast,
     Between,
+    Change,
     Clear,
     Compare,
     Condition,
@@ -27,10 +28,12 @@ from ..nodes import (
     Ongoing,
     Or,
     Ordered,
+    Repeated,
     SameEvent,
     SameTumor,
     Sequence,
     Times,
+    Total,
 )
 from ..render import name_text, render_events
 from ..resolution.other_scales import hint_for_scale
@@ -43,7 +46,7 @@ from .finding import Finding
 #: The nodes that the rules know.
 KNOWN: Final = (
     Exists, And, Or, Not, Except, AtLeast, SameTumor, SameEvent, Ordered, Sequence, Clear, Times, AgeAt, Lacking, Among,
-    Defined, Ongoing,
+    Defined, Ongoing, Repeated, Change, Total,
 )  # fmt: skip
 #: The kinds of fact that nothing comes after.
 _LAST_KINDS: Final = frozenset({"death"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from ..nodes import (
     And,
     AnyOf,
     AtLeast,
+    Change,
     Compare,
     ConceptExpression,
     Condition,
@@ -46,6 +48,7 @@ from ..nodes import (
     SameTumor,
     StateAt,
     Times,
+    Total,
     Under,
     Union,
     Window,
@@ -61,9 +64,10 @@ from ..vocabulary import (
     MOMENT_OF_SPELLING,
     PICK_OF_SPELLING,
     STAGING_BASES,
+    WAY_OF_SPELLING,
 )
 from .comparisons import OPERATORS, Comparison, Number
-from .relations import RelationRules
+from .relations import RelationRules, any_of_these
 from .values import (
     LONGEST_NUMBER,
     TNM_SET,
@@ -211,6 +215,55 @@ class Builder(RelationRules, Transformer_NonRecursive):
 
     def same_event(self, parts: list[Any]) -> SameEvent:
         return SameEvent(parts[0])
+
+    def several_tumors(self, parts: list[Any]) -> PatientExpression:
+        bound, number, body = parts
+        return _bounded(_bound_of(bound), whole_number(number), lambda n: SameTumor(body, n))
+
+    def repeated(self, parts: list[Any]) -> PatientExpression:
+        bound, number, *order = parts
+        return _bounded(_bound_of(bound), whole_number(number), lambda n: self.counted_beside(n, order))
+
+    # --- numbers of several events ------------------------------------------------------------------------------------
+
+    def subject(self, parts: list[Any]) -> Events:
+        """The events that a change or a total is of."""
+        found = self.atom(parts)
+        if isinstance(found, Defined):
+            found = self._bodies[found.name]
+        if not isinstance(found, Exists):
+            raise Mistake("a change or a total is of one sort of fact", "for example: rise of lab PSA >= 50%")
+        return found.events
+
+    def moved(self, parts: list[Any]) -> tuple[str, Number]:
+        operator, bound = OPERATORS.get(parts[0], str(parts[0])), parts[1]
+        if not isinstance(bound, Number):
+            raise Mistake(f"'{bound.text[:60]}' is no number to rise or fall by", "for example: rise of lab PSA >= 50%")
+        return operator, bound
+
+    def change(self, parts: list[Any]) -> PatientExpression:
+        way = WAY_OF_SPELLING[parts[0].lower().split()[0]]
+        events, *rest = parts[1:]
+        # Of a kind without a number there is none to be told here: its name may be that of another.
+        attribute = "value" if events.kind is None else KIND_WORDS[events.kind].short.get("number", "value")
+        operator, amount, relative, unit, maximum = ">", 0.0, False, "", None
+        if rest and isinstance(rest[0], tuple):
+            operator, bound = rest.pop(0)
+            amount, relative = bound.value, bound.percent
+            unit = "" if bound.percent else bound.unit
+        if rest and isinstance(rest[0], Token):
+            maximum = days(rest[0], rest[1])
+            rest = rest[2:]
+        sets = self._facts(rest[0], "during") if rest else [None]
+        return any_of_these(
+            [Change(way, events, attribute, operator, amount, relative, unit, maximum, one) for one in sets]
+        )
+
+    def total(self, parts: list[Any]) -> Total:
+        attribute, events, *compared = parts
+        operator = OPERATORS.get(compared[0], str(compared[0])) if len(compared) == 2 else "="
+        number = self.number(compared[-1:])
+        return Total(attribute, events, operator, number.value)
 
     def modifier(self, parts: list[Any]) -> Token:
         return parts[0]
@@ -375,6 +428,9 @@ class Builder(RelationRules, Transformer_NonRecursive):
     def core_ecog_value(self, parts: list[Any]) -> _Core:
         value = self.number(parts[1:]).value
         return _Core("performance", Under(self._named(parts[0])), (Compare("value", "=", value),))
+
+    def core_ecog_alone(self, parts: list[Any]) -> _Core:
+        return _Core("performance", Under(self._named(parts[0])))
 
     def core_axis(self, parts: list[Any]) -> _Core:
         token: Token = parts[-2]
@@ -611,13 +667,19 @@ def _held_on(days_held: list[Day], events: Events, core: _Core, counted: bool) -
 
 
 def _counted(count: _Count, events: Events) -> PatientExpression:
+    return _bounded(count.bound, count.n, lambda n: Times(n, events, count.by))
+
+
+def _bound_of(token: Token) -> str:
+    return _SPACES.sub(" ", token.lower())
+
+
+def _bounded(bound: str, n: int, at_least: Callable[[int], PatientExpression]) -> PatientExpression:
     """At most n is not n + 1; exactly n is both."""
-    if count.bound == "at least":
-        return Times(count.n, events, count.by)
-    most = Not(Times(count.n + 1, events, count.by))
-    if count.bound == "at most" or count.n == 0:
-        return most
-    return And((Times(count.n, events, count.by), most))
+    if bound == "at least":
+        return at_least(n)
+    most = Not(at_least(n + 1))
+    return most if bound == "at most" or n == 0 else And((at_least(n), most))
 
 
 def _short(kind: str, comparison: Comparison) -> Condition:

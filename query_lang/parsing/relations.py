@@ -23,6 +23,7 @@ from ..nodes import (
     Ordered,
     PatientExpression,
     Pick,
+    Repeated,
     Sequence,
 )
 from .comparisons import OPERATORS
@@ -50,7 +51,7 @@ class RelationRules:
             if events.kind not in (None, "state") or events.concept is None or events.pick != Pick():
                 raise Mistake("what a disease becomes is a state", "for example: before it became metastatic")
             firsts.append(Exists(replace(events, kind="state", pick=Pick("first"))))
-        return self._ordered([left, relation, _any_of(firsts)], None)
+        return self._ordered([left, relation, any_of_these(firsts)], None)
 
     def apart(self, parts: list[Any]) -> PatientExpression:
         return self._ordered(parts[:-1], self._one_fact(parts[-1], "with no"))
@@ -60,7 +61,7 @@ class RelationRules:
         different = bool(another) or relation == "beside"
         pairs = self._combinations(relation, left, right)
         orders = tuple(Ordered(one, relation, other, minimum, maximum, different, without) for one, other in pairs)
-        return _any_of(orders)
+        return any_of_these(orders)
 
     def clear(self, parts: list[Any]) -> PatientExpression:
         left, absent, (relation, minimum, maximum) = parts
@@ -68,7 +69,15 @@ class RelationRules:
             raise Mistake("'with no' needs a time", "for example: with no metastasis within 90 days after it")
         stranger = self._one_fact(absent, "with no")
         found = tuple(Clear(one, relation, stranger, minimum, maximum) for one in self._facts(left, "with no"))
-        return _any_of(found)
+        return any_of_these(found)
+
+    def counted_beside(self, n: int, parts: list[Any]) -> PatientExpression:
+        """So many days of the first fact in the relation to one of the second."""
+        left, (relation, minimum, maximum), right = parts
+        counted = self._one_fact(left, "times")
+        return any_of_these(
+            [Repeated(n, counted, relation, one, minimum, maximum) for one in self._facts(right, "times")]
+        )
 
     def step(self, parts: list[Any]) -> tuple[PatientExpression, Gap]:
         (minimum, maximum), fact, *without = parts
@@ -85,7 +94,7 @@ class RelationRules:
             ]
         else:
             found = [Sequence(tuple(chain), gaps) for chain in chains]
-        return _any_of(found)
+        return any_of_these(found)
 
     def then_any(self, parts: list[Any]) -> tuple[int, int | None]:
         return 1, None
@@ -152,7 +161,7 @@ class RelationRules:
     def age_at(self, parts: list[Any]) -> PatientExpression:
         (low, high), fact = parts
         found = tuple(AgeAt(events, None, low, high) for events in self._facts(fact, "age … at"))
-        return _any_of(found)
+        return any_of_these(found)
 
     def age_on(self, parts: list[Any]) -> AgeAt:
         low, high = parts[0]
@@ -212,5 +221,6 @@ class RelationRules:
     # --- one fact -----------------------------------------------------------------------------------------------------
 
 
-def _any_of(criteria: SequenceOf[PatientExpression]) -> PatientExpression:
+def any_of_these(criteria: SequenceOf[PatientExpression]) -> PatientExpression:
+    """One of the criteria, if there are several."""
     return criteria[0] if len(criteria) == 1 else Or(tuple(criteria))

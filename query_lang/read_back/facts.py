@@ -17,6 +17,7 @@ from ..nodes import (
     AllOf,
     AnyOf,
     Between,
+    Change,
     Clear,
     Compare,
     Concept,
@@ -35,6 +36,7 @@ from ..nodes import (
     Ordered,
     OtherThan,
     Term,
+    Total,
     Under,
     Union,
     Window,
@@ -239,6 +241,25 @@ def _alternatives(names: Sequence[str]) -> str:
 # --- time -----------------------------------------------------------------------------------------------------------
 
 
+def change(node: Change) -> str:
+    """Which way a number moves, by how much and in which time: ``rise of the value by 2 or more within 30 days``."""
+    words: Mapping[str, str] = WORDS["changes"]
+    told = {"way": words[node.way], "attribute": _attribute(node.attribute)}
+    found = words["at_all"].format(**told)
+    if node.amount or node.relative:
+        number = repr(float(node.amount)).removesuffix(".0")
+        value = words["of_it"].format(number=number) if node.relative else _bound("", node.amount, node.unit)
+        by = words["by"].format(amount=WORDS["comparisons"][node.operator]["number"].format(value=value))
+        found = words["so_far"].format(**told, by=by)
+    return found if node.maximum is None else words["within"].format(change=found, days=_days(node.maximum))
+
+
+def amount(node: Total) -> dict[str, str]:
+    """How much a total is, and of which attribute."""
+    told = WORDS["comparisons"][node.operator]["number"].format(value=_bound("", node.amount))
+    return {"amount": told, "attribute": _attribute(node.attribute)}
+
+
 def _window(window: Window) -> str:
     low, high = (datetime.date.fromordinal(day).isoformat() for day in (window.low, window.high))
     if window.low == window.high:
@@ -261,6 +282,8 @@ def _length(lasting: Lasting) -> str:
         kind = "between" if lasting.minimum else "at_most"
     high = "" if lasting.maximum is None else _days(lasting.maximum)
     return str(WORDS["lengths"][kind].format(low=_days(lasting.minimum), high=high))
+
+
 def _now_window(window: NowWindow) -> str:
     words: Mapping[str, str] = WORDS["now_windows"]
     low, high = window.low, window.high

@@ -13,6 +13,7 @@ from ..nodes import (
     Among,
     And,
     AtLeast,
+    Change,
     Clear,
     Defined,
     Definition,
@@ -32,14 +33,28 @@ from ..nodes import (
     Pick,
     Query,
     QueryTreeError,
+    Repeated,
     SameEvent,
     SameTumor,
     Sequence,
     StateAt,
     Times,
+    Total,
 )
 from ..tree import parts, walk
-from .facts import FactWriter, age, date_words, day_words, gap, later, one_line, relation, with_article
+from .facts import (
+    FactWriter,
+    age,
+    amount,
+    change,
+    date_words,
+    day_words,
+    gap,
+    later,
+    one_line,
+    relation,
+    with_article,
+)
 from .layout import WORDS, Piece
 
 #: What a criterion is said of: a patient or a tumor *has* a fact; one fact *is* something.
@@ -111,6 +126,8 @@ class _Writer:
                     # Not (A except B) is: not A, or B.
                     return Piece("", "any", (first, second))
                 return Piece("", "except", (first, second.after(WORDS["whole"]["but"])))
+            case SameTumor(body, least) if least > 1:
+                return self.criterion(body, _HAS).after(words[f"{no}tumors"].format(n=least))
             case SameTumor(body):
                 return self.criterion(body, _HAS).after(words[f"{no}same_tumor"])
             case SameEvent(body) if frame == _IS:
@@ -146,6 +163,18 @@ class _Writer:
             case Times(n, events, by):
                 fact = self.facts.fact(events)
                 return self._as(words, no, fact, WORDS["counts"][by].format(fact=fact.words, n=n))
+            case Repeated(n, events, _, other):
+                order = Ordered(events, node.relation, other, node.minimum, node.maximum)
+                return Piece("", f"{no}repeated", self._pair(events, other), {"n": str(n), "gap": relation(order)})
+            case Change(_, events, during=None):
+                fact = self.facts.fact(events)
+                return self._as(words, no, fact, WORDS["changes"]["fact"].format(change=change(node), fact=fact.words))
+            case Change(_, events, during=during) if during is not None:
+                moved = change(node) if no else with_article(change(node))
+                return Piece("", f"{no}changed", self._pair(events, during), {"gap": moved})
+            case Total(_, events):
+                fact = self.facts.fact(events)
+                return self._as(words, no, fact, WORDS["changes"]["total"].format(**amount(node), fact=fact.words))
             case AgeAt(None, day):
                 on = day_words(day or 1)
                 return self._as(words, no, Piece(""), WORDS["ages"]["on"].format(age=age(node), day=on))
@@ -168,6 +197,9 @@ class _Writer:
 
     def _facts(self, group: str, facts: tuple[Events, ...], relation: str) -> Piece:
         return Piece("", group, self._each(tuple([Exists(events) for events in facts]), _HAS), {"gap": relation})
+
+    def _pair(self, one: Events, other: Events) -> tuple[Piece, ...]:
+        return self._each((Exists(one), Exists(other)), _HAS)
 
     def _steps(self, node: Sequence) -> Iterator[Piece]:
         yield self.criterion(Exists(node.steps[0]), _HAS)
@@ -198,8 +230,12 @@ def _rules(query: Query) -> list[str]:
                 apply.add("tumor")
             case OtherThan():
                 apply.add("other_than")
-            case Ordered(relation="during" | "overlapping"):
+            case Ordered(relation="during" | "overlapping") | Repeated(relation="during" | "overlapping"):
                 apply.add("lasting")
+            case Change(during=during):
+                apply |= {"change"} if during is None else {"change", "lasting"}
+            case Total():
+                apply.add("total")
             case AgeAt():
                 apply.add("age")
             case Ongoing():

@@ -26,6 +26,7 @@ from ..nodes import (
     Pick,
     Query,
     QueryTreeError,
+    Repeated,
     Sequence,
     Under,
 )
@@ -168,5 +169,7 @@ def _sides(node: PatientExpression) -> Iterator[tuple[str, bool, Events]]:
             yield from (("left", False, left), ("right", False, right))
         case Clear(events) | AgeAt(Events() as events):
             yield "events", False, events
+        case Repeated(other=other):
+            yield "other", False, other
         case Sequence(steps):
             yield from (("steps", True, one) for one in steps)

@@ -18,13 +18,16 @@ from ..nodes import (
     AllOf,
     And,
     AtLeast,
+    Change,
     Clear,
+    Compare,
     Concept,
     ConceptExpression,
     Condition,
     Day,
     Defined,
     Definition,
+    Documented,
     Events,
     Exists,
     Is,
@@ -37,8 +40,10 @@ from ..nodes import (
     PatientExpression,
     Query,
     QueryTreeError,
+    Repeated,
     Sequence,
     StateAt,
+    Total,
     Under,
     Union,
 )
@@ -210,8 +215,12 @@ class _Resolver:
                 return self._state_at(events, day)
             case Ongoing(events, day):
                 return self._ongoing(events, day)
-            case Ordered() | Sequence() | Clear() | AgeAt():
+            case Ordered() | Sequence() | Clear() | AgeAt() | Repeated():
                 return self._relation(node)
+            case Change():
+                return self._change(node)
+            case Total(attribute, events):
+                return dataclasses.replace(node, events=self._with_numbers(events, attribute))
         return map_parts(node, self._part)
 
     def _part(self, node: Node) -> Node:
@@ -251,6 +260,41 @@ class _Resolver:
         found = self._recorded(events)
         ends = ending(found.concept, self._concepts) if found.concept is not None else None
         return StateAt(found, day, ends)
+
+    def _change(self, node: Change) -> Change:
+        """A change, by an amount in the usual unit of what is measured."""
+        if node.events.kind is not None and node.attribute not in KIND_WORDS[node.events.kind].attributes:
+            kind = kind_spelling(node.events.kind)
+            self._report(f"{kind} has no number that rises or falls", "", "for example: rise of lab PSA >= 50%")
+            return node
+        events = self._with_numbers(node.events, node.attribute)
+        during = None if node.during is None else self._events(node.during)
+        amount, unit = node.amount, node.unit
+        if unit:
+            # A difference is what lies between two values: a rise by 2 °F is none to a temperature of 2 °F.
+            told = [
+                in_usual_units(Compare(node.attribute, ">=", one, unit), events.concept, self._concepts, self._report)
+                for one in (amount, 0.0)
+            ]
+            bounds = [one.value for one in told if isinstance(one, Compare) and isinstance(one.value, float)]
+            if len(bounds) == 2 and isinstance(told[0], Compare):
+                amount, unit = round(abs(bounds[0] - bounds[1]), 9), told[0].unit
+        return dataclasses.replace(node, events=events, amount=amount, unit="" if unit == "%" else unit, during=during)
+
+    def _with_numbers(self, written: Events, attribute: str) -> Events:
+        """A fact whose numbers in an attribute are asked for: that it has the attribute tells which kind is meant."""
+        asked = Documented(attribute)
+        condition = asked if written.condition is None else AllOf((written.condition, asked))
+        found = self._events(dataclasses.replace(written, condition=condition))
+        if found.kind is not None:
+            type_ = KIND_WORDS[found.kind].attributes.get(attribute, "number")
+            if type_ not in ("number", "measure"):
+                numbers = [
+                    name for name, one in KIND_WORDS[found.kind].attributes.items() if one in ("number", "measure")
+                ]
+                hint = f"numbers of {kind_spelling(found.kind)} are {', '.join(numbers)}" if numbers else ""
+                self._report(f"the '{attribute}' of {kind_spelling(found.kind)} is no number", attribute, hint)
+        return dataclasses.replace(found, condition=_without(found.condition, asked))
 
     def _relation(self, node: PatientExpression) -> PatientExpression:
         """A relation of facts, with the facts that terms are any of in their places."""
@@ -673,3 +717,13 @@ def _fitting(kinds: SequenceOf[str], attributes: frozenset[str]) -> tuple[str, .
 
 def _with_article(word: str) -> str:
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
+
+
+def _without(condition: Condition | None, last: Documented) -> Condition | None:
+    """The condition without its last part."""
+    match condition:
+        case AllOf(parts):
+            rest = _without(parts[-1], last)
+            kept = parts[:-1] if rest is None else (*parts[:-1], rest)
+            return kept[0] if len(kept) == 1 else AllOf(kept)
+    return None if condition == last else condition

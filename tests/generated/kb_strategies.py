@@ -223,18 +223,66 @@ def sequences(draw: Callable, *, monotone: bool = False) -> q.Sequence:
     return q.Sequence(steps, tuple(gaps))
 
 
+#: Where numbers are told, and what else of these kinds they are told in.
+NUMBERS = {"lab": "value", "performance": "value", "biomarker": "percent", "medication": "line", "diagnosis": "grade"}
+
+
+@st.composite
+def with_numbers(draw: Callable, *, monotone: bool) -> tuple[q.Events, str]:
+    """An event set and an attribute of it that may tell a number."""
+    events = draw(event_sets(monotone=monotone))
+    if draw(st.booleans()):
+        events = q.Events(draw(st.sampled_from(["lab", "performance", "biomarker", "medication"])))
+    return dataclasses.replace(events, pick=q.Pick()), NUMBERS.get(events.kind or "", "value")
+
+
+@st.composite
+def changes(draw: Callable, *, monotone: bool = False) -> q.Change:
+    """A rise or fall, by a number or a percentage, in some time, during something."""
+    events, attribute = draw(with_numbers(monotone=monotone))
+    relative = draw(st.booleans())
+    amount = draw(st.sampled_from([50.0, 100.0, 60.0] if relative else [1.0, 4.0, 2.0]))
+    operator, amount = draw(st.sampled_from([(">=", amount), (">", amount), (">", 0.0)]))
+    maximum = draw(st.none() | st.sampled_from([1, 10, 25]))
+    during = draw(st.none() | st.none() | event_sets(monotone=monotone))
+    return q.Change(draw(st.sampled_from(q.WAYS)), events, attribute, operator, amount, relative, "", maximum, during)
+
+
+@st.composite
+def totals(draw: Callable, *, monotone: bool = False) -> q.Total:
+    """A sum compared with one that may be, or is missed by a little."""
+    events, attribute = draw(with_numbers(monotone=monotone))
+    operators = [">=", ">"] if monotone else ["<", "<=", "=", ">=", ">"]
+    return q.Total(
+        attribute, events, draw(st.sampled_from(operators)), draw(st.sampled_from([1.0, 2.0, 3.0, 6.0, 85.0]))
+    )
+
+
 @st.composite
 def leaves_of_events(draw: Callable, *, monotone: bool = False) -> q.PatientExpression:
     """The other criteria about how events lie to each other, and lists of patients."""
     one = draw(event_sets(monotone=monotone))
     plain = dataclasses.replace(one, pick=q.Pick(), context="present", moment="begin", lasting=None)
+    numbers = ["repeated", "change", "total"]
     match draw(
-        st.sampled_from(["sequence", "times", "age", "age on", "among", "clear", "state", "lacking", "ongoing"])
+        st.sampled_from(
+            ["sequence", "times", "age", "age on", "among", "clear", "state", "lacking", "ongoing", *numbers]
+        )
     ):
         case "times":
             by = "lines" if one.kind == "medication" and draw(st.booleans()) else draw(st.sampled_from(q.COUNTED))
             if not (by == "lines" and one.kind != "medication"):
                 return q.Times(draw(st.integers(1, 3)), dataclasses.replace(one, pick=q.Pick()), by)
+        case "repeated":
+            relation = draw(st.sampled_from(q.COUNTED_BESIDE))
+            low, high = (1, None) if relation not in q.GAP_RELATIONS else draw(st.just((1, None)) | GAPS)
+            counted, high = dataclasses.replace(one, pick=q.Pick()), 15 if relation == "within" else high
+            other = draw(event_sets(monotone=monotone))
+            return q.Repeated(draw(st.integers(1, 3)), counted, relation, other, low, high)
+        case "change":
+            return draw(changes(monotone=monotone))
+        case "total":
+            return draw(totals(monotone=monotone))
         case "age":
             return q.AgeAt(one, None, *draw(st.sampled_from([(70, None), (0, 69), (69, 70)])))
         case "age on":
@@ -273,7 +321,8 @@ def criteria(*, monotone: bool = False, plain: bool = False) -> st.SearchStrateg
             several.flatmap(lambda parts: st.builds(q.AtLeast, st.integers(1, len(parts)), st.just(parts))),
         ]
         if not plain:
-            shapes += [st.builds(q.SameTumor, inner), st.builds(q.SameEvent, inner)]
+            several = st.builds(q.SameTumor, inner, st.integers(1, 2))
+            shapes += [st.builds(q.SameTumor, inner), several, st.builds(q.SameEvent, inner)]
         if not monotone:
             shapes += [st.builds(q.Not, inner), st.builds(q.Except, inner, inner)]
         return st.one_of(shapes)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from hypothesis import strategies as st
 
-from cohortium.kb.kinds import COURSES, MAIN_ATTRIBUTE
+from cohortium.kb.kinds import COURSES, KIND_TABLE, MAIN_ATTRIBUTE
 from cohortium.query_lang import nodes
 
 Terms = Mapping[str, Sequence[nodes.Term]]
@@ -45,10 +45,15 @@ def queries(
         defined: list[nodes.Definition] = []
         for name in draw(st.lists(st.sampled_from(names), max_size=2, unique=True)) if names else []:
             known = [definition.name for definition in defined]
-            body = draw(expressions(atoms, known, days=days, monotone=monotone, max_leaves=max_leaves // 2 + 1))
+            inner = expressions(
+                atoms, known, days=days, monotone=monotone, max_leaves=max_leaves // 2 + 1, attributes=attributes
+            )
+            body = draw(inner)
             defined.append(nodes.Definition(name, body))
         known = [definition.name for definition in defined]
-        body = draw(expressions(atoms, known, days=days, monotone=monotone, max_leaves=max_leaves))
+        body = draw(
+            expressions(atoms, known, days=days, monotone=monotone, max_leaves=max_leaves, attributes=attributes)
+        )
         return nodes.Query(body, tuple(defined))
 
     return whole()
@@ -61,12 +66,13 @@ def expressions(
     days: tuple[int, int] = (736_000, 738_000),
     monotone: bool = False,
     max_leaves: int = 10,
+    attributes: Attributes | None = None,
 ) -> st.SearchStrategy[nodes.PatientExpression]:
     """Patient expressions over ``atoms`` and the names of definitions."""
     leaves: st.SearchStrategy[nodes.PatientExpression] = (
         atoms.map(nodes.Exists)
         | ordered(atoms, days[1] - days[0], monotone=monotone)
-        | event_criteria(atoms, days, monotone=monotone)
+        | event_criteria(atoms, days, monotone=monotone, attributes=attributes)
     )
     if defined:
         leaves |= st.sampled_from(list(defined)).map(nodes.Defined)
@@ -79,6 +85,7 @@ def expressions(
             parts.map(nodes.Or),
             at_least,
             inner.map(nodes.SameTumor),
+            st.builds(nodes.SameTumor, inner, st.integers(1, 3)),
             inner.map(nodes.SameEvent),
         ]
         if not monotone:
@@ -115,8 +122,17 @@ def gaps(longest: int, least: int = 1) -> st.SearchStrategy[tuple[int, int | Non
     return minimum.flatmap(lambda low: st.tuples(st.just(low), st.none() | st.integers(low, low + longest)))
 
 
+def _number_of(events: nodes.Events) -> str:
+    """The attribute whose number moves where a change of these events is written."""
+    return "value" if events.kind is None else KIND_TABLE[events.kind].short.get("number", "value")
+
+
 def event_criteria(
-    atoms: st.SearchStrategy[nodes.Events], days: tuple[int, int], *, monotone: bool = False
+    atoms: st.SearchStrategy[nodes.Events],
+    days: tuple[int, int],
+    *,
+    monotone: bool = False,
+    attributes: Attributes | None = None,
 ) -> st.SearchStrategy[nodes.PatientExpression]:
     """Sequences, counts, ages, and (unless monotone) facts without others and kinds of absence; lists of patients."""
     longest = days[1] - days[0]
@@ -164,9 +180,39 @@ def event_criteria(
         ways = nodes.COUNTED if events.kind in ("medication", "regimen") else ("days", "concepts")
         return st.builds(nodes.Times, st.integers(1, 5), st.just(events), st.sampled_from(ways))
 
+    @st.composite
+    def repeated(draw: st.DrawFn) -> nodes.Repeated:
+        relation = draw(st.sampled_from(nodes.COUNTED_BESIDE))
+        minimum, maximum = 1, None
+        if relation in nodes.GAP_RELATIONS:
+            minimum, maximum = draw(gaps(longest, least=0 if relation == "within" else 1))
+        if relation == "within" and maximum is None:
+            maximum = minimum
+        counted_ones = counted(draw(atoms))
+        return nodes.Repeated(draw(st.integers(1, 4)), counted_ones, relation, draw(atoms), minimum, maximum)
+
+    @st.composite
+    def change(draw: st.DrawFn) -> nodes.Change:
+        events = counted(draw(atoms))
+        way, relative = draw(st.sampled_from(nodes.WAYS)), draw(st.booleans())
+        amount = draw(st.sampled_from([50.0, 100.0, 33.3] if relative else [1.0, 2.5, 40.0]))
+        operator, amount = draw(st.sampled_from([(">=", amount), (">", amount), (">", 0.0)]))
+        unit = "" if relative or amount == 0 else draw(st.sampled_from(["", "", "g/dL"]))
+        maximum, during = draw(st.none() | st.integers(1, longest)), draw(st.none() | atoms)
+        return nodes.Change(way, events, _number_of(events), operator, amount, relative, unit, maximum, during)
+
+    @st.composite
+    def total(draw: st.DrawFn) -> nodes.Total:
+        events = counted(draw(atoms))
+        known = attributes.get(events.kind, {}) if attributes and events.kind else {}
+        attribute = draw(st.sampled_from(sorted(known) or ["value", "cycles"]))
+        operators = [">=", ">"] if monotone else ["<", "<=", "=", ">=", ">"]
+        return nodes.Total(attribute, events, draw(st.sampled_from(operators)), draw(st.sampled_from([1.0, 3.5, 7.0])))
+
     name = st.text("PQ 0123456789-'", min_size=1, max_size=5).filter(str.strip)
     ids = st.lists(name, min_size=1, max_size=3, unique=True)
     found = [sequence(), atoms.map(counted).flatmap(times), age(), ids.map(lambda some: nodes.Among(tuple(some)))]
+    found += [repeated(), change(), total()]
     if not monotone:
         named = atoms.filter(lambda one: one.concept is not None)
         found += [clear(), named.flatmap(state_at), atoms.flatmap(ongoing)]

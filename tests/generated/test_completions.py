@@ -12,7 +12,9 @@ from benchmarks.engine import world_bounds
 from cohortium.engine.reference import meaning as reference
 from cohortium.engine.reference.views import View
 from cohortium.kb.model import DayInterval, Event, Journey, World
+from cohortium.kb.ontology.scales import as_number
 from cohortium.query_lang import nodes as q
+from cohortium.query_lang.tree import find
 from tests.generated import kb_strategies as small
 from tests.generated.completions import believed_completion, completions, number_of_completions, random_completion
 from tests.generated.queries import features
@@ -81,10 +83,13 @@ def test_an_unattached_fact_gets_each_tumor_or_none() -> None:
 
 @given(small.journeys("P", most=5, widest=0, unknown=False), small.queries())
 def test_a_record_that_leaves_nothing_open_has_one_answer(journey: Journey, query: q.Query) -> None:
-    """With known days, settled facts and known tumors the three worlds agree, whatever the query: nothing is lost."""
+    """With known days, settled facts, known tumors and each number that is added up told, the three worlds agree,
+    whatever the query: nothing is lost."""
+    added = {one.attribute for one in find(query, q.Total)}
     settled = tuple(
         replace(
             event,
+            attributes={**event.attributes, **{name: _number(event, name) for name in added}},
             world=World.CERTAIN if event.world else World.NONE,
             tumor=event.tumor or "t1",
             end=event.end or event.day,
@@ -94,6 +99,11 @@ def test_a_record_that_leaves_nothing_open_has_one_answer(journey: Journey, quer
     record = replace(journey, events=settled)
     answers = {holds(query, record, world) for world in (World.CERTAIN, World.BELIEVED, World.POSSIBLE)}
     assert len(answers) == 1
+
+
+def _number(event: Event, name: str) -> float:
+    told = as_number(event.attributes.get(name, ""))
+    return 1.0 if told is None else told
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -19,6 +20,9 @@ from .picks import earliest_days, fewest_days
 from .sets import Sets, UnknownNode, in_context, in_window
 from .views import NEGATED, Seen, View
 from .walk import Proof, Step, Walk
+
+#: What rounding may take from a number, and from one above 1 as a part of it.
+_SLACK: Final = 1e-9
 
 
 def _between(
@@ -130,6 +134,116 @@ def _count(sets: Sets, node: nodes.Times, found: Sequence[Seen], world: World) -
         return len({seen.middle for seen in found})
     days = [(seen.low, seen.high) for seen in found]
     return len(fewest_days(days) if world is World.CERTAIN else earliest_days(days, node.n))
+
+
+def _repeated(walk: Walk, node: nodes.Repeated, proof: Proof, view: View, world: World, holds: bool) -> None:
+    walk.findings.require(proof.get("n") == node.n, "query", "it counts to another number")
+    counted = [seen for one in walk.whole(node.events, walk.set_of(proof, 0, world), view, world) for seen in one]
+    relation = nodes.Ordered(node.events, node.relation, node.other, node.minimum, node.maximum)
+    times = nodes.Times(node.n, node.events)
+
+    def beside(other: Witness) -> list[Seen]:
+        return [seen for seen in counted if relate(relation, (seen,), other, world, walk.sets)]
+
+    stated = walk.set_of(proof, 1, world)
+    if holds:
+        chosen = walk.chosen(node.other, stated, view, world)
+        found = beside(chosen) if chosen else []
+        walk.relied.update(seen.event_id for seen in found)
+        right = not chosen or _count(walk.sets, times, found, world) >= node.n
+        walk.findings.require(right, "day", "too few days stand in the relation")
+    else:
+        others = walk.whole(node.other, stated, view, world)
+        enough = any(_count(walk.sets, times, beside(other), world) >= node.n for other in others)
+        walk.findings.require(not enough, "day", "as many days stand in the relation")
+
+
+def _change(walk: Walk, node: nodes.Change, proof: Proof, view: View, world: World, holds: bool) -> None:
+    order = nodes.Ordered(node.events, "before", node.events, 1, node.maximum)
+    beginning = nodes.Ordered(node.events, "during", node.events)
+
+    def changes(one: Seen, other: Seen) -> bool:
+        return (
+            one.event.concept == other.event.concept
+            and _moves(node, *(as_number(seen.event.attributes.get(node.attribute, "")) for seen in (one, other)))
+            and relate(order, (one,), (other,), world, walk.sets)
+        )
+
+    def lasts(during: Witness, one: Seen, other: Seen) -> bool:
+        return all(relate(beginning, (seen,), during, world, walk.sets) for seen in (one, other))
+
+    if holds:
+        chosen = [walk.chosen(node.events, walk.set_of(proof, at, world), view, world) for at in (0, 1)]
+        during: Witness = ()
+        if node.during is not None:
+            during = walk.chosen(node.during, walk.set_of(proof, 2, world), view, world)
+        if all(len(one) == 1 for one in chosen):
+            (one,), (other,) = chosen
+            walk.findings.require(changes(one, other), "event", "the two values do not so change")
+            walk.findings.require(lasts(during, one, other), "day", "they are not both during the other event")
+            right = proof.get("gap") == gap_of((one,), (other,), world)
+            walk.findings.require(right, "day", "the days between them are others")
+        return
+    found = [seen for one in walk.whole(node.events, walk.set_of(proof, 0, world), view, world) for seen in one]
+    lasting: list[Witness] = [()]
+    if node.during is not None:
+        lasting = walk.whole(node.during, walk.set_of(proof, 1, world), view, world)
+    changing = any(
+        changes(one, other) and any(lasts(during, one, other) for during in lasting)
+        for one, other in itertools.permutations(found, 2)
+    )
+    walk.findings.require(not changing, "event", "two values so change")
+
+
+def _moves(node: nodes.Change, earlier: float | None, later: float | None) -> bool:
+    """Whether a number goes as far up, or down, as is asked for, but for what rounding takes away."""
+    if earlier is None or later is None or (node.relative and not earlier > 0):
+        return False
+    far = (later - earlier) * {"rise": 1, "fall": -1}[node.way]
+    wanted = node.amount * earlier / 100 if node.relative else node.amount
+    slack = _SLACK * max(1.0, abs(earlier), abs(later))
+    return far > wanted + slack if node.operator == ">" else far >= wanted - slack
+
+
+def _total(walk: Walk, node: nodes.Total, proof: Proof, view: View, world: World, holds: bool) -> None:
+    walk.findings.require(proof.get("attribute") == node.attribute, "query", "it adds up something else")
+    worlds = [world] if world is World.BELIEVED else [World.CERTAIN, World.POSSIBLE]
+    found = [
+        {
+            seen.event_id: seen.event
+            for witness in walk.whole(node.events, walk.set_of(proof, at, one), view, one)
+            for seen in witness
+        }
+        for at, one in enumerate(worlds)
+    ]
+    sure, all_ones = found[0], found[-1]
+    if holds:
+        walk.relied.update(sure if world is World.CERTAIN else all_ones)
+    amounts = {one: as_number(event.attributes.get(node.attribute, "")) for one, event in all_ones.items()}
+    low = math.fsum(number for one, number in amounts.items() if number and (one in sure or number < 0))
+    high = math.fsum(number for one, number in amounts.items() if number and (one in sure or number > 0))
+    if None in amounts.values():
+        high = math.inf
+    there = all_ones if world is World.POSSIBLE else sure
+    compared = bool(there) and _adds_up(node, low, high, world)
+    walk.findings.require(compared == holds, "event", "they add up to something else")
+
+
+def _adds_up(node: nodes.Total, low: float, high: float, world: World) -> bool:
+    """Whether all of the sums are as is asked for; of the possible ones, whether one is."""
+    wanted, slack = node.amount, _SLACK * max(1.0, abs(node.amount))
+    if world is World.POSSIBLE:
+        low, high = high, low
+    passes = {
+        ">=": low >= wanted - slack,
+        ">": low > wanted + slack,
+        "<=": high <= wanted + slack,
+        "<": high < wanted - slack,
+        "=": low >= wanted - slack and high <= wanted + slack,
+    }
+    if node.operator not in passes:
+        raise UnknownNode(f"a total compared by {node.operator!r}")
+    return passes[node.operator]
 
 
 def _age_at(walk: Walk, node: nodes.AgeAt, proof: Proof, view: View, world: World, holds: bool) -> None:
@@ -247,6 +361,9 @@ LEAVES: Final[Mapping[type[Any], Step]] = {
     nodes.Sequence: _sequence,
     nodes.Clear: _clear,
     nodes.Times: _times,
+    nodes.Repeated: _repeated,
+    nodes.Change: _change,
+    nodes.Total: _total,
     nodes.AgeAt: _age_at,
     nodes.Ongoing: _ongoing,
     nodes.Lacking: _lacking,

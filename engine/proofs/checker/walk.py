@@ -342,7 +342,7 @@ def _except(walk: Walk, node: nodes.Except, proof: Proof, view: View, world: Wor
 
 def _same_tumor(walk: Walk, node: nodes.SameTumor, proof: Proof, view: View, world: World, holds: bool) -> None:
     tumors = {tumor for tumor, highest in view.record.tumors.items() if highest >= world}
-    _scoped(walk, node.body, "tumor", tumors, View.of_tumor, proof, view, world, holds)
+    _scoped(walk, node.body, "tumor", tumors, View.of_tumor, proof, view, world, holds, node.least)
 
 
 def _same_event(walk: Walk, node: nodes.SameEvent, proof: Proof, view: View, world: World, holds: bool) -> None:
@@ -351,7 +351,7 @@ def _same_event(walk: Walk, node: nodes.SameEvent, proof: Proof, view: View, wor
     _scoped(walk, node.body, "event", events, View.of_event, proof, view, world, holds)
 
 
-# What every step of a walk is given, with the scope: its name, those that there are, and the view of one.
+# What every step of a walk is given, with the scope: its name, those that there are, the view of one, and how many.
 def _scoped(
     walk: Walk,
     body: nodes.PatientExpression,
@@ -362,10 +362,12 @@ def _scoped(
     view: View,
     world: World,
     holds: bool,
+    least: int = 1,
 ) -> None:
-    """One scope in which the body holds; or every one, in which it fails."""
+    """As many scopes as are asked for, in which the body holds; or so many in which it fails that too few are left."""
     parts = {str(part.get(name)): part for part in walk.parts(proof)}
-    enough = len(parts) == 1 and set(parts) <= scopes if holds else set(parts) == scopes
+    wanted = least if holds else max(0, len(scopes) - least + 1)
+    enough = len(parts) == wanted and set(parts) <= scopes
     check = "tumor" if name == "tumor" else "event"
     walk.findings.require(
         enough and len(parts) == len(walk.parts(proof)), check, f"it is not told of the right {name}s"
