@@ -12,11 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ...kb.kinds import KIND_TABLE, TREATMENTS
+from ...kb.kinds import KIND_TABLE, MAIN_ATTRIBUTE, TREATMENTS
 from ...kb.ontology.concepts import ConceptTable
-from ..nodes import Compare, Events, Is, Name, NotThat, Pick
+from ..nodes import Compare, Events, Is, Name, NotThat, Pick, Union
+from ..parsing.parse import parse
 from ..render import name_text
-from ..tree import nodes_in
+from ..tree import find, nodes_in
+from ..vocabulary import kind_spelling
 from . import book
 from .chart import SOFT, Action, Chart, Edge
 from .chunks import Chunk, Criterion, Item, Unclear
@@ -138,8 +140,8 @@ class Kin:
 def composed(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
     """The items with facts and the words between them read together, as far as they go together."""
     kept = [item for item in items if not _is_empty(item)]
-    if not any(isinstance(item, Criterion) for item in kept):
-        return list(kept)
+    if not kept:
+        return []
     composer = Composer(kept, concepts, any(_says_diagnosed(item) for item in items))
     terminals = [Edge(at, at + 1, _terminal(item), item, _cost(item)) for at, item in enumerate(kept)]
     chart = Chart(terminals, composer.actions(), _types)
@@ -261,7 +263,7 @@ def _terminal(item: Item) -> frozenset[str]:
     if item.type == "order":
         return frozenset({item.value if item.value in ("within", "then", "during") else "order", "timed"})
     if item.type == "unit" and item.value not in _UNITS:
-        return frozenset({"measure"})
+        return frozenset({"measure", "unit_of_value"})
     return frozenset({item.type})
 
 
@@ -590,7 +592,7 @@ class Composer:
         """The end of a treatment; of several courses, of the last."""
 
         def change(events: Events) -> Events | None:
-            if events.context != "present" or not hasattr(events, "moment") or events.moment == "end":
+            if events.context != "present" or events.moment == "end":
                 return None
             return replace(events, moment="end")
 
@@ -676,6 +678,13 @@ class Composer:
     def window_between(self, _: Chunk, low: Chunk, __: Chunk, high: Chunk) -> Made | None:
         return f"between {low.text} and {high.text}", _PART
 
+    def window_last(self, _: Chunk, amount: Amount) -> Made | None:
+        return (f"in the last {amount}", _PART) if not amount.high else None
+
+    def window_ago(self, bound: Bounded, _: Chunk) -> Made | None:
+        start = {">=": "at least", ">": "more than", "<=": "within", "<": "within"}[bound.operator]
+        return (f"in the last {bound.amount}" if start == "within" else f"{start} {bound.amount} ago"), _PART
+
     def window_dates(self, low: Chunk, _: Chunk, high: Chunk) -> Made | None:
         return f"between {low.text} and {high.text}", _PART
 
@@ -704,6 +713,28 @@ class Composer:
             ]
             return replace(fact, query=either(pairs), ids=(), outside=True, kind="context"), _ONE
         return self._of_context(fact, "no evidence of")
+
+    def ruled_out_by(self, fact: Criterion, out: Chunk, _: Chunk, test: Criterion) -> Made | None:
+        """``ruled out by biopsy``: and the test was made."""
+        made = self.ruled_out(fact, out)
+        if made is None or not events_of(test.query):
+            return None
+        return replace(made[0], query=f"({made[0].query} and {test.query})"), made[1]
+
+    def ruled_out_by5(self, fact: Criterion, _: Chunk, out: Chunk, by: Chunk, test: Criterion) -> Made | None:
+        return self.ruled_out_by(fact, out, by, test)
+
+    def denied_change(self, fact: Criterion, value: Chunk) -> Made | None:
+        """``germline BRCA neg``: a change of a gene that was looked for and not found."""
+        if fact.kind != "variant" or not any(one in ("negative", "result_negative", "not_detected") for one in value.ids):
+            return None
+        events = events_of(fact.query) or tuple(
+            one for one in find(parse(fact.query).body, Events) if one.concept is not None
+        )
+        if not events:
+            return None
+        denied = [Events(one.kind, one.concept, context="absent") for one in events[:1]]
+        return replace(fact, query=text_of_events(denied), ids=(), phrase=None), _ONE
 
     def ruled_out_later(self, fact: Criterion, _: Chunk, out: Chunk) -> Made | None:
         return self.ruled_out(fact, out)
@@ -892,10 +923,20 @@ class Composer:
         """``two or more biopsies``; of drugs and their classes, as many of them."""
         kinds = {events.kind for events in events_of(fact.query)}
         if fact.kind == "diagnosis":
-            return None
+            return self._tumors(count, fact)
         if kinds & {"medication", "regimen"}:
             return self._times(fact, count, "of", "kinds") if fact.text.lower().endswith("s") else None
         return self._times(fact, count, "on", "days")
+
+    def _tumors(self, count: Count, fact: Criterion) -> Made | None:
+        """``three or more primary cancers``: as many tumors."""
+        if not events_of(fact.query) or count.least < 1:
+            return None
+        body = text_of_events(events_of(fact.query))
+        made = Criterion("patient", f"{count.words()[0]} tumors ({body})", fact.text, "counted", outside=True)
+        if count.bare:
+            made = replace(made, readings=(made.query, f"exactly {count.least} tumors ({body})"))
+        return made, _ONE
 
     def counted_kinds(self, count: Count, _: Chunk, fact: Criterion) -> Made | None:
         return self.counted_before(count, fact)
@@ -919,6 +960,89 @@ class Composer:
 
     def cycles_after(self, fact: Criterion, count: Count, cycles: Chunk) -> Made | None:
         return self.cycles(count, cycles, fact)
+
+    def cycles_total(self, count: Count, _: Chunk, __: Chunk, fact: Criterion, ___: Chunk) -> Made | None:
+        """``more than 6 cycles of carboplatin in total``: added up over all courses."""
+        events = events_of(fact.query)
+        if len(events) != 1 or not _has(events[0], fact.kind, "cycles") or events[0].context != "present":
+            return None
+        test = f">= {count.least}" if count.most is None else f"<= {count.most}" if not count.least else f"= {count.least}"
+        query = f"total cycles of {text_of_events(events)} {test}"
+        return replace(fact, query=query, ids=(), kind="counted", beside=""), _ONE
+
+    def cycles_total4(self, count: Count, cycles: Chunk, fact: Criterion, total: Chunk) -> Made | None:
+        return self.cycles_total(count, cycles, cycles, fact, total)
+
+    def cycles_total_first(self, count: Count, total: Chunk, cycles: Chunk, of: Chunk, fact: Criterion) -> Made | None:
+        return self.cycles_total(count, cycles, of, fact, total)
+
+    def cycles_total_before(
+        self, total: Chunk, _: Chunk, count: Count, cycles: Chunk, of: Chunk, fact: Criterion
+    ) -> Made | None:
+        return self.cycles_total(count, cycles, of, fact, total)
+
+    def repeated(self, count: Count, fact: Criterion, relation: Relation, other: Criterion) -> Made | None:
+        """``three or more ED visits in the year after starting chemo``."""
+        events, others = events_of(fact.query), _dated(_in_time(other))
+        concepts = [one.concept for one in events if one.concept is not None]
+        alike = {replace(one, concept=None) for one in events}
+        if len(others) != 1 or len(relation.ways) != 1 or len(alike) != 1 or len(concepts) != len(events):
+            return None
+        counted = events[0] if len(events) == 1 else replace(events[0], concept=Union(tuple(concepts)))
+        words = count.words()[0]
+        inner = f"{text_of_events([counted])} {relation.ways[0]} {text_of_events(others)}"
+        return self._joint(fact, other, f"{words} times ({inner})"), _ONE
+
+    def repeated5(self, count: Count, _: Chunk, fact: Criterion, relation: Relation, other: Criterion) -> Made | None:
+        return self.repeated(count, fact, relation, other)
+
+    # --- numbers that move ------------------------------------------------------------------------------------
+
+    def doubled(self, marker: Chunk, doubled: Chunk) -> Made | None:
+        return self._moved("rise", marker, f" >= {doubled.value}%")
+
+    def doubled_before(self, doubled: Chunk, marker: Chunk) -> Made | None:
+        return self.doubled(marker, doubled)
+
+    def rose(self, marker: Chunk, rose: Chunk) -> Made | None:
+        return self._moved(rose.value, marker, "")
+
+    def rose_before(self, rose: Chunk, marker: Chunk) -> Made | None:
+        return self.rose(marker, rose)
+
+    def rose_by(
+        self, marker: Chunk, rose: Chunk, _: Chunk, sign: Chunk, number: Chunk, unit: Chunk | None = None
+    ) -> Made | None:
+        """``hemoglobin dropped by more than 2 g/dL``, ``ECOG worse by at least 2 points``."""
+        if sign.value not in (">", ">="):
+            return None
+        measure = f" {unit.value}" if unit is not None and unit.type == "unit" else ""
+        return self._moved(rose.value, marker, f" >= {number.text}{measure}")
+
+    def rose_by_number(self, marker: Chunk, rose: Chunk, by: Chunk, number: Chunk, last: Chunk) -> Made | None:
+        sign = replace(number, type="comparison", value=">=")
+        return self.rose_by(marker, rose, by, sign, number, last)
+
+    def rose_of(
+        self, rose: Chunk, marker: Chunk, of: Chunk, sign: Chunk, number: Chunk, unit: Chunk | None = None
+    ) -> Made | None:
+        return self.rose_by(marker, rose, of, sign, number, unit)
+
+    def rose_within(self, moved: Criterion, _: Chunk, amount: Amount) -> Made | None:
+        if moved.kind != "change" or " within " in moved.query:
+            return None
+        return replace(moved, query=f"{moved.query} within {amount}"), _ONE
+
+    def _moved(self, way: str, marker: Chunk, amount: str) -> Made | None:
+        if marker.type == "performance":
+            what = "KPS" if "kps" in (marker.value, *marker.ids) else "ECOG"
+        elif len(marker.ids) == 1:
+            kind = "lab" if marker.type == "biomarker" else marker.type
+            what = f"{kind_spelling(kind)} {concept(marker.ids[0])}"
+        else:
+            return None
+        sort = "patient" if marker.type in ("performance", "vital") else "finding"
+        return Criterion(sort, f"{way} of {what}{amount}", marker.text, "change"), _ONE
 
     def nodes(self, count: Count, told: Chunk) -> Made | None:
         bounds = [f"{told.value} >= {count.least}"] if count.most is None else (
@@ -1043,10 +1167,19 @@ class Composer:
         named = [item for item in self.items if isinstance(item, Criterion) and item.sort == "disease"]
         if len(named) == 1 and named[0].disease:
             return replace(named[0], query=named[0].disease, kind="diagnosis")
+        if not found and not named:
+            # "When their cancer was diagnosed": of whatever cancer.
+            return Criterion("disease", "diagnosis concept:malignant_neoplasm", "", "diagnosis", ("malignant_neoplasm",))
         return None
 
     def _related(self, left: Criterion, relation: Relation, right: Criterion) -> Made | None:
         lefts, rights = _in_time(left), _in_time(right)
+        if left.kind == "change" and rights and relation.ways == ("during",) and len(rights) == 1:
+            return self._joint(left, right, f"{left.query} during {text_of_events(rights)}"), _ONE
+        if relation.of_begin and right.kind == "encounter" and lefts:
+            # "NED at the last visit", "ECOG 3 at admission".
+            stays = all(self.concepts.is_a(one, "admission") for one in right.ids)
+            relation = Relation(("during" if stays else "on the same day as",))
         if left.last and rights and relation.ways == ("before",):
             return self._chained(left, right)
         if not lefts or not rights:
@@ -1056,6 +1189,9 @@ class Composer:
             return replace(left, beside=""), _ONE
         if relation.only:
             lefts = tuple([replace(one, pick=Pick("first")) for one in lefts])
+        if right.kind == "encounter":
+            # The latest of such values is a reading of "ECOG 2" by itself; at a visit, the one of that day is meant.
+            lefts = tuple([replace(one, pick=Pick()) if one.kind in MAIN_ATTRIBUTE else one for one in lefts])
         if relation.of_begin and right.name != _BEGUN:
             return None
         if relation.at_time and "diagnosis" in (left.kind, right.kind):
@@ -1130,7 +1266,7 @@ def _in_time(fact: Criterion) -> tuple[Events, ...]:
     if fact.name != _BEGUN:
         return tuple(
             replace(one, moment="end")
-            if one.pick.how == "latest" and hasattr(one, "moment") and _lasts(one, fact.kind)
+            if one.pick.how == "latest" and _lasts(one, fact.kind)
             else one
             for one in events
         )

@@ -170,6 +170,10 @@ def _numbered(
     if unit is not None and unit.type == "unread":
         raise Unclear(f"units cannot be asked for yet: '{unit.text}'", (unit.text,))
     amount = number.text.rstrip("%")
+    if not percent and marker.ids[0] in book.data("words")["one_unit"]["markers"]:
+        # A tumor marker that every laboratory reports in one unit.
+        query = f"lab {concept(marker.ids[0])} {operator} {amount}"
+        return Criterion("finding", query, start=marker.start, end=number.end, kind="lab", ids=marker.ids), end
     if not percent and marker.ids[0] not in book.data("words")["unitless"]["markers"]:
         raise Unclear(f"in which unit '{marker.text}' is {amount}: a number alone is not compared", (amount,))
     if percent and (float(amount) > 100 or float(amount) == 100 and operator == ">"):

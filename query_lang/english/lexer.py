@@ -52,7 +52,7 @@ _PLACED: Final = ("condition", "procedure")
 #: Chunk types of concepts, the one that wins first where a name is of several kinds and nothing else decides.
 _KINDS: Final = (
     "tumor", "drug", "regimen", "biomarker", "gene", "radiation", "procedure", "state", "condition", "performance",
-    "site", "value", "vital", "lab", "measurement", "feature", "structure",
+    "site", "value", "vital", "lab", "measurement", "feature", "structure", "encounter",
 )  # fmt: skip
 _COST: Final = {"unread": 40.0, "skip": 1.0, "join": 1.0, "condition": 1.0}
 _TINY: Final = 0.001
@@ -72,8 +72,8 @@ def chunks_of(
             chunk = _chunk(span, text, concepts, own)
             if chunk is None:
                 continue
-            # Long chunks first: of two readings with as many chunks, the one that begins with more.
-            cost = _COST.get(chunk.type, 2.0) + best[end][0] - _TINY * (end - start)
+            # Of two readings that cost the same, the one with the longer chunks.
+            cost = _COST.get(chunk.type, 2.0) + best[end][0] - _TINY * (end - start) ** 2
             if cost < best[start][0]:
                 best[start] = (cost, end, chunk)
     found: list[Chunk] = []

@@ -368,6 +368,8 @@ def rest(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
     for item in items:
         if isinstance(item, Chunk) and item.type == "state":
             found.append(_state(item, concepts))
+        elif isinstance(item, Chunk) and item.type == "encounter":
+            found.append(_encounter(item))
         elif isinstance(item, Chunk) and item.type == "gene" and "condition" in item.others:
             found.append(_condition(with_kind(item, "condition"), concepts))
         elif isinstance(item, Chunk) and item.type == "condition":
@@ -386,6 +388,11 @@ def _state(chunk: Chunk, concepts: ConceptTable) -> Criterion:
     return Criterion(
         "extent", f"state {concept(one)}", chunk.text, "state", chunk.ids, start=chunk.start, end=chunk.end
     )
+
+
+def _encounter(chunk: Chunk) -> Criterion:
+    query = f"encounter {concept(chunk.ids[0])}"
+    return Criterion("patient", query, chunk.text, "encounter", chunk.ids, start=chunk.start, end=chunk.end)
 
 
 def _condition(chunk: Chunk, concepts: ConceptTable) -> Criterion:

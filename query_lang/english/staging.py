@@ -108,6 +108,9 @@ class _Reader:
         if read is not None and opened:
             closing = self._peek(read[3])
             read = (*read[:3], read[3] + 1) if closing is not None and closing.is_join("close") else None
+        if read is None and (after := self._peek(at)) is not None and after.type in ("rose", "doubled"):
+            # "ECOG got worse": a change, which is read later.
+            return None
         if read is None:
             raise Unclear(f"which value of {chunk.text}: write ECOG 0-2", (chunk.text,))
         operator, low, high, end = read
