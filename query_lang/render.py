@@ -192,7 +192,8 @@ def _age(node: AgeAt) -> str:
 def _gap(node: Ordered | Clear) -> str:
     low, high = node.minimum, node.maximum
     if node.relation not in GAP_RELATIONS:
-        return {"beside": "and another"}.get(node.relation, node.relation)
+        words = {"beside": "and another", "specimen": "on the same specimen as"}
+        return words.get(node.relation, node.relation)
     if node.relation == "within":
         return f"within {high} days of" if low == 0 else f"between {low} and {high} days of"
     if high is None:

@@ -187,6 +187,8 @@ def _rules(query: Query) -> list[str]:
                 apply.add("other_than")
             case Ordered(relation="during" | "overlapping"):
                 apply.add("lasting")
+            case Ordered(relation="specimen"):
+                apply.add("specimen")
             case AgeAt():
                 apply.add("age")
             case Lacking():
