@@ -53,7 +53,9 @@ def _kinds() -> Iterable[str]:
     for kind, words in KIND_WORDS.items():
         taken = f" ({' or '.join(words.concepts)})" if words.concepts else ""
         # By which rule something follows, and when it was reported, no question asks.
-        told = {name: type_ for name, type_ in words.attributes.items() if name not in {*OF_DERIVED, *OF_REPORT, *SEVERAL}}
+        told = {
+            name: type_ for name, type_ in words.attributes.items() if name not in {*OF_DERIVED, *OF_REPORT, *SEVERAL}
+        }
         attributes = ", ".join(f"{name} {_type(type_)}".strip() for name, type_ in told.items())
         yield f"- {kind_spelling(kind)}{taken}" + (f": {attributes}" if attributes else "")
 
