@@ -67,6 +67,20 @@ OF_RELATIVE: Final[Mapping[str, str | tuple[str, ...]]] = {
     "side": ("maternal", "paternal"),
     "relative_age": "number",
 }
+#: Of a result that was found on a specimen: how that was taken, of which lesion, from where, and what it is known by.
+OF_SAMPLE: Final[Mapping[str, str | tuple[str, ...]]] = {
+    "specimen": ("biopsy", "resection", "cytology", "blood", "marrow", "fluid"),
+    "specimen_of": ("primary", "metastasis", "recurrence", "node"),
+    "specimen_site": "concept:site",
+    "specimen_id": "text",
+}
+#: Of what a study can show: the study that did.
+OF_STUDY: Final[Mapping[str, str]] = {"found_by": "concept:procedure"}
+#: Attributes of which an event told by several reports has each that one of them tells, with this between them.
+SEVERAL: Final = frozenset({*OF_SAMPLE, *OF_STUDY})
+BETWEEN_VALUES: Final = ";"
+#: What the id of a specimen begins with that a note tells of without number or day: it may be any other.
+OF_ONE_NOTE: Final = "~"
 
 
 def _kind(name: str, entry: Mapping[str, Any]) -> Kind:
@@ -86,6 +100,10 @@ def _kind(name: str, entry: Mapping[str, Any]) -> Kind:
         given["attributes"] |= OF_REPORT
     if "of_patient_alone" not in given["traits"]:
         given["attributes"] |= OF_RELATIVE
+    if "sampled" in given["traits"]:
+        given["attributes"] |= OF_SAMPLE
+    if "shown" in given["traits"]:
+        given["attributes"] |= OF_STUDY
     given["denial"] = _denial(name, entry.get("denial", {}))
     return Kind(name=name, **given)
 
@@ -101,7 +119,7 @@ def _denial(kind: str, entry: Mapping[str, Any]) -> Denial:
             settled.setdefault(one, set()).add(settling)
     return Denial(
         tuple(whole),
-        frozenset(entry.get("beside", ())) | OF_REPORT.keys(),
+        frozenset(entry.get("beside", ())) | OF_REPORT.keys() | SEVERAL,
         {name: frozenset(settling) for name, settling in settled.items()},
         entry.get("unspecific", {}),
     )
@@ -127,6 +145,17 @@ def _with(trait: str) -> frozenset[str]:
 
 def _of_family(family: str) -> frozenset[str]:
     return frozenset(kind.name for kind in KIND_TABLE.values() if kind.family == family)
+
+
+def values_of(attribute: str, value: str | float) -> tuple[str | float, ...]:
+    """The values that an attribute of an event has, as it is recorded.
+
+    >>> values_of("specimen", "biopsy;resection")
+    ('biopsy', 'resection')
+    """
+    if attribute in SEVERAL and isinstance(value, str) and BETWEEN_VALUES in value:
+        return tuple(value.split(BETWEEN_VALUES))
+    return (value,)
 
 
 def of_domain(domain: str) -> tuple[str, ...]:
@@ -173,6 +202,9 @@ LISTED: Final = _with("listed")
 REPORTED: Final = _with("reported")
 #: Kinds of which an event holds for a whole life, and is of no day.
 WHOLE_LIFE: Final = _with("whole_life")
+#: Kinds that are found on a specimen, and those that a study shows.
+SAMPLED: Final = _with("sampled")
+SHOWN: Final = _with("shown")
 #: Kinds that say a result.
 RESULTS: Final = frozenset(kind.name for kind in KIND_TABLE.values() if kind.result_attributes)
 #: Kinds that have a place in the body or a side.

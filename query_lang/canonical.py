@@ -125,7 +125,7 @@ def _formed(node: PatientExpression, made: tuple[PatientExpression, ...]) -> Pat
     match node:
         case Ordered(relation="after"):
             return replace(node, left=node.right, relation="before", right=node.left)
-        case Ordered(relation="within" | "overlapping" | "beside"):
+        case Ordered(relation="within" | "overlapping" | "specimen" | "beside"):
             first, second = _sorted((node.left, node.right))
             return replace(node, left=first, right=second)
     return node

@@ -32,7 +32,7 @@ CONTEXTS: Final = (
 MOMENTS: Final = ("begin", "end")
 PICKS: Final = ("any", "first", "latest", "nth", "worst", "best")
 OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=")
-RELATIONS: Final = ("before", "after", "within", "during", "overlapping", "beside")
+RELATIONS: Final = ("before", "after", "within", "during", "overlapping", "specimen", "beside")
 #: The relations that a gap in days belongs to.
 GAP_RELATIONS: Final = ("before", "after", "within")
 #: What :class:`Times` counts.
@@ -475,7 +475,10 @@ class Ordered(EventCriterion):
     ``maximum`` days;
     ``after``: the mirror image; ``within``: the days differ by ``minimum`` (≥ 0) to ``maximum``, either order.
     ``during``: left's day lies between the day and the end of right; ``overlapping``: the two last on a common day;
-    an event without a recorded end lasts for its day, and possibly for ever. ``beside``: in whatever order.
+    an event without a recorded end lasts for its day, and possibly for ever. ``specimen``: both were found on one
+    specimen: they have an id of one in common; possibly so where one of them has none, or only one that a single note
+    gives it (``~``), if the two can be of one day and nothing that is told of their specimens differs. ``beside``: in
+    whatever order.
 
     With ``different``, neither event's concept is, or lies below, the other's. With ``without``, no event of that set
     lies strictly between the two days.

@@ -231,7 +231,8 @@ def _moved(node: Change, known: set[str]) -> str:
 def _gap(node: Ordered | Clear | Repeated) -> str:
     low, high = node.minimum, node.maximum
     if node.relation not in GAP_RELATIONS:
-        return {"beside": "and another"}.get(node.relation, node.relation)
+        words = {"beside": "and another", "specimen": "on the same specimen as"}
+        return words.get(node.relation, node.relation)
     if node.relation == "within":
         return f"within {high} days of" if low == 0 else f"between {low} and {high} days of"
     relation = f"on or {node.relation}" if low == 0 else node.relation

@@ -12,8 +12,8 @@ import numpy as np
 
 from ...kb.courses import STATUS, told_by
 from ...kb.deadline import check
-from ...kb.kinds import COURSES, KIND_TABLE
-from ...kb.model import EARLIEST_DAY, LATEST_DAY, REASONS, World
+from ...kb.kinds import COURSES, KIND_TABLE, OF_ONE_NOTE, values_of
+from ...kb.model import EARLIEST_DAY, LATEST_DAY, REASONS, Value, World
 from ...kb.ontology.scales import as_number
 from ...query_lang import nodes
 from ...query_lang.tree import attributes_of
@@ -87,6 +87,8 @@ class RelatedEvents:
                 good &= self._unrelated(frame.row(first), frame.row(second))
             if node.relation in ("during", "overlapping"):
                 return good & self._last_together(node.relation, frame, lefts, rights, first, second, world)
+            if node.relation == "specimen":
+                good &= self._on_one_specimen(frame, lefts, rights, first, second, world)
             if node.relation in nodes.GAP_RELATIONS:
                 low = rights.low[second] - lefts.high[first]
                 high = low if one_day else rights.high[second] - lefts.low[first]
@@ -134,6 +136,56 @@ class RelatedEvents:
         if world is World.POSSIBLE:
             return found & (rights.low[second] <= lefts.high[first])
         return found & (rights.high[second] <= lefts.low[first])
+
+    def _on_one_specimen(
+        self, frame: Frame, lefts: Witnesses, rights: Witnesses, first: Array, second: Array, world: World
+    ) -> Array:
+        one, other = frame.row(first), frame.row(second)
+        known, same = self._share("specimen_id", one, other)
+        if world is not World.POSSIBLE:
+            return same
+        told = self._rows.attribute("specimen_id")
+        both = np.flatnonzero(known & ~same)
+        for codes in (told.codes[one[both]], told.codes[other[both]]):
+            used, places = np.unique(codes, return_inverse=True)
+            known[both] &= np.array([_is_an_id(told.distinct[code]) for code in used.tolist()], dtype=bool)[places]
+        maybe = ~known & ~same & (lefts.low[first] <= rights.high[second]) & (rights.low[second] <= lefts.high[first])
+        for name in ("specimen", "specimen_of", "specimen_site"):
+            told, alike = self._share(name, one, other)
+            maybe &= ~told | alike
+        return np.asarray(same | maybe)
+
+    def _share(self, name: str, one: Array, other: Array) -> tuple[Array, Array]:
+        """Of pairs of rows, whether both tell of an attribute, and whether they have a value of it in common; of
+        places, whether one holds the other."""
+        told = self._rows.attribute(name)
+        first, second = told.codes[one], told.codes[other]
+        known = (first >= 0) & (second >= 0)
+        same = known & (first == second)
+        # What is not the same as a whole may be so in part: few values are several, or places.
+        open_ = np.flatnonzero(known & ~same)
+        if not len(open_):
+            return known, same
+        used = np.unique(np.concatenate([first[open_], second[open_]]))
+        values = {code: values_of(name, told.distinct[code]) for code in used.tolist()}
+        is_place = name == "specimen_site"
+        partial = np.array([is_place or len(values[code]) > 1 for code in used.tolist()], dtype=bool)
+        sought = partial[np.searchsorted(used, first[open_])] | partial[np.searchsorted(used, second[open_])]
+        open_ = open_[sought]
+        width = max(1, len(told.distinct))
+        distinct, places = np.unique(first[open_] * width + second[open_], return_inverse=True)
+        verdicts = np.zeros(len(distinct), dtype=bool)
+        for at, pair in enumerate(distinct.tolist()):
+            left, right = (values[code] for code in divmod(pair, width))
+            verdicts[at] = not set(left).isdisjoint(right) or (
+                is_place and any(self._holds_place(str(this), str(that)) for this in left for that in right)
+            )
+        same[open_] = verdicts[places]
+        return known, same
+
+    def _holds_place(self, one: str, other: str) -> bool:
+        """Whether one of two places holds the other."""
+        return other in self._below(one) or one in self._below(other)
 
     def _until(self, frame: Frame, side: Witnesses, world: World) -> Array:
         """The day until which each entry lasts: at least (certain), as believed, at most (possible)."""
@@ -416,6 +468,11 @@ class RelatedEvents:
         observed = np.zeros(len(self._rows.patients), dtype=bool)
         observed[owner[observing]] = True
         return observed[frame.patient]
+
+
+def _is_an_id(value: Value) -> bool:
+    """Whether one of the ids of a specimen is more than what a single note gives it."""
+    return any(not str(one).startswith(OF_ONE_NOTE) for one in values_of("specimen_id", value))
 
 
 # --- pairs of entries -------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ...kb.kinds import SEVERAL, values_of
 from ...kb.model import Value
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales, as_number
@@ -26,6 +27,8 @@ def verdicts(
             return [scales.between(attribute, value, low, high) for value in values]
         case nodes.Is(attribute, terms, exact):
             wanted = _Wanted(attribute, terms, exact, concepts, scales)
+            if attribute in SEVERAL:
+                return [any(map(wanted.admits, values_of(attribute, value))) for value in values]
             return [wanted.admits(value) for value in values]
     raise QueryTreeError(f"{type(condition).__name__} is no condition")
 

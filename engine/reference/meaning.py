@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...kb.deadline import check
-from ...kb.kinds import MAIN_ATTRIBUTE
+from ...kb.kinds import MAIN_ATTRIBUTE, values_of
 from ...kb.model import DayInterval, Event, Journey, Value, World
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales, as_number
@@ -31,6 +31,7 @@ from .amounts import compares, moves, sums
 from .denials import Denials
 from .open_facts import OpenFacts, form_of
 from .picks import ByDay, ByValue, fewest_days, first_days
+from .specimens import on_one_specimen
 from .time import (
     admits,
     aged,
@@ -199,6 +200,8 @@ class Meaning:
         match node.relation:
             case "beside":
                 return True
+            case "specimen":
+                return on_one_specimen(left, right, world, self.concepts)
             case "during" | "overlapping":
                 return lasts_with(node.relation, left, right, world)
         return relates(node, left, right, world) and not separated(node.relation, left, right, between, world)
@@ -471,7 +474,8 @@ class Meaning:
             case nodes.Documented():
                 return True
             case nodes.Is(attribute, terms, exact):
-                return any(self._is(attribute, value, term, exact) for term in terms)
+                told = values_of(attribute, value)
+                return any(self._is(attribute, one, term, exact) for one in told for term in terms)
             case nodes.Compare(attribute, operator, bound):
                 return self.scales.compare(attribute, value, operator, bound)
             case nodes.Between(attribute, low, high):

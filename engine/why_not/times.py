@@ -8,6 +8,7 @@ from itertools import product
 from typing import NamedTuple
 
 from ...query_lang import nodes
+from ..reference.specimens import on_one_specimen
 from ..reference.time import lasts_with, separated
 from ..reference.views import Seen
 from .cost import DETAIL, DROP, MOST_DAYS, ends_cost
@@ -165,9 +166,11 @@ class OrderEdits:
         return {"before": days, "after": -days}.get(self._node.relation, abs(days))
 
     def _lasts(self, left: int, right: int) -> bool:
+        seen = self._record.view.events
+        if self._node.relation == "specimen":
+            return on_one_specimen(seen[left], seen[right], BELIEVED, self._record.meaning.concepts)
         if self._node.relation not in ("during", "overlapping"):
             return True
-        seen = self._record.view.events
         return lasts_with(self._node.relation, seen[left], seen[right], BELIEVED)
 
     def _differ(self, left: int, right: int) -> bool:

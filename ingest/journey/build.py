@@ -12,7 +12,16 @@ from functools import lru_cache, partial
 from typing import Final
 
 from ...kb.deadline import check
-from ...kb.kinds import COURSES, KIND_TABLE, MEASURED, MOLECULAR, OF_RELATIVE, REPEATED
+from ...kb.kinds import (
+    BETWEEN_VALUES,
+    COURSES,
+    KIND_TABLE,
+    MEASURED,
+    MOLECULAR,
+    OF_RELATIVE,
+    REPEATED,
+    SEVERAL,
+)
 from ...kb.model import (
     EARLIEST_DAY,
     Context,
@@ -23,6 +32,7 @@ from ...kb.model import (
     Journey,
     Polarity,
     Temporality,
+    Value,
     World,
 )
 from ...kb.note_classes import PATHOLOGY
@@ -425,9 +435,10 @@ def _event(patient_id: str, facts: list[Fact]) -> Event:
     # One turn for all: this runs for every fact of a patient.
     for fact in facts:
         world = max(world, world_of(fact.context) if fact.world is None else fact.world)
-        if fact.attributes.keys() != attributes.keys():
+        if fact.attributes != attributes:
             for name, value in fact.attributes.items():
-                attributes.setdefault(name, value)
+                if attributes.setdefault(name, value) != value and name in SEVERAL:
+                    attributes[name] = _with_all(attributes[name], value)
         ended = fact.end
         if ended is not None and (end is None or (ended.high, ended.low) > (end.high, end.low)):
             end = ended
@@ -464,6 +475,12 @@ def _event(patient_id: str, facts: list[Fact]) -> Event:
         _anchors(facts),
         confidence,
     )
+
+
+def _with_all(one: Value, other: Value) -> str:
+    """The values of an attribute that may have several, each once."""
+    told = [value for text in (one, other) for value in str(text).split(BETWEEN_VALUES)]
+    return BETWEEN_VALUES.join(dict.fromkeys(told))
 
 
 def _only_event(patient_id: str, fact: Fact) -> Event:

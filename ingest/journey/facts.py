@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
-from ...kb.kinds import REPEATED, WHOLE_LIFE
+from ...kb.kinds import REPEATED, SEVERAL, WHOLE_LIFE
 from ...kb.model import Context, DayInterval, Mention, Value, World
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.variants import NEVER_INHERITED, complete
@@ -119,7 +119,8 @@ def statement_of(mention: Mention) -> Statement:
         mention.kind,
         mention.concept,
         mention.context,
-        frozenset(mention.attributes.items()),
+        # A copy need not tell what a result was found on.
+        frozenset(item for item in mention.attributes.items() if item[0] not in SEVERAL),
         mention.day if dated else None,
     )
 

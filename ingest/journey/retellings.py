@@ -21,6 +21,8 @@ from .facts import Fact
 _REPORTS: Final = frozenset({PATHOLOGY, "molecular", "genetics", "imaging", "abstraction"})
 #: What may be told of a finding later without its being another.
 _ADDED: Final = frozenset({"significance", "origin", "method"})
+#: What tells two findings apart where both tell it, whatever the kind.
+_OF_SAMPLE: Final = ("specimen", "specimen_of")
 #: A specimen is told of and reported on within so many days.
 _SAME: Final = 31
 
@@ -88,4 +90,8 @@ def _says_as_much(one: Fact, other: Fact) -> bool:
         one.attributes.get(name) == other.attributes[name]
         for name in KIND_TABLE[other.kind].distinguishing
         if name in other.attributes and (name in one.attributes or name not in _ADDED)
+    ) and all(
+        one.attributes[name] == other.attributes[name]
+        for name in _OF_SAMPLE
+        if name in one.attributes and name in other.attributes
     )

@@ -16,7 +16,9 @@ from ..binding.composed import ConditionPlacer
 from ..binding.lesions import LesionReader
 from ..binding.placing import Placement
 from ..binding.results import ResultBinder, composite_results
+from ..binding.samples import SampleReader
 from ..binding.specimens import SpecimenPlacer
+from ..binding.studies import StudyReader
 from ..context.cues import CueTable, cue_table
 from ..models.tagging.choice import Choice
 from ..models.tagging.recognizer import PreparedRecognizer
@@ -114,9 +116,12 @@ class NoteReader:
             ConditionPlacer(self._placement.sites, self._placement.composer),
             SpecimenPlacer(concepts, self._placement.sites, self._placement.composer),
             LesionReader(concepts),
+            SampleReader(concepts),
+            StudyReader(concepts),
             MentionWriter(concepts, tumor_of, cues, _below_any(concepts, implied["asked_of_images"]["concepts"])),
             # Titles come again and again.
             Remembered(self._sites_of_title, most=5_000, longest=160),
+            Remembered(self._procedures_of_title, most=5_000, longest=160),
             concepts.at_or_below("toxicity"),
             concepts.at_or_below("systemic_therapy") | concepts.at_or_below("local_drug_therapy"),
             concepts.at_or_below("antimicrobial"),
@@ -175,6 +180,10 @@ class NoteReader:
     def is_node(self, site: str) -> bool:
         """Whether the site is a region of lymph nodes."""
         return site in self._placement.sites.nodes
+
+    def _procedures_of_title(self, title: str) -> tuple[str, ...]:
+        found = self.lexicon.find(Frame(Note("", "", title))) if title else ()
+        return tuple(span.concept for span in found if span.kind == "procedure")
 
     def _sites_of_title(self, title: str) -> tuple[str, ...]:
         sites = []

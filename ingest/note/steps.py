@@ -34,7 +34,9 @@ from ..binding.graded import grades_in_names, grades_of_the_tumor
 from ..binding.lesions import LesionReader
 from ..binding.placing import Placement
 from ..binding.results import ResultBinder, composite_results
+from ..binding.samples import SampleReader
 from ..binding.specimens import SpecimenPlacer
+from ..binding.studies import StudyReader
 from ..context.relatives import with_relatives
 from ..notation.mentions import with_notations
 from ..recognizers.allergies import GATES as ALLERGY_GATES
@@ -112,9 +114,13 @@ class Tools:
     conditions: ConditionPlacer
     specimens: SpecimenPlacer
     lesions: LesionReader
+    samples: SampleReader
+    studies: StudyReader
     writer: MentionWriter
     #: The organs that a title names.
     sites_of_title: Mapping[str, Sequence[str]]
+    #: The procedures that one names.
+    procedures_of_title: Mapping[str, Sequence[str]]
     #: Conditions that are known as harms of treatment.
     toxicities: Set[str]
     #: The drugs that are given against tumors.
@@ -760,6 +766,16 @@ def write_notations(page: Page) -> None:
     page.mentions = list({mention.mention_id: mention for mention in noted}.values())
 
 
+def tell_samples(page: Page) -> None:
+    """Results get what is told of the specimen that they were found on, spread the study that showed it."""
+    tools = page.tools
+    title = page.frame.note.title
+    places = tools.sites_of_title[title]
+    mentions = tools.samples.tell(page.frame, page.document_class, page.mentions, page.sites, places)
+    studies = tools.procedures_of_title[title]
+    page.mentions = tools.studies.tell(page.frame, page.document_class, mentions, page.spans, studies)
+
+
 def relate_to_tumors(page: Page) -> None:
     """Results, stages and grades get a relation to the nearest diagnosis of their sentence."""
     by_sentence: dict[tuple[int, int], list[Mention]] = {}
@@ -826,6 +842,7 @@ STEPS: Final[tuple[Step, ...]] = (
     write_encounters,
     keep_one_of_each,
     write_notations,
+    tell_samples,
     relate_to_tumors,
     propose,
 )

@@ -726,7 +726,9 @@ class Composer:
 
     def denied_change(self, fact: Criterion, value: Chunk) -> Made | None:
         """``germline BRCA neg``: a change of a gene that was looked for and not found."""
-        if fact.kind != "variant" or not any(one in ("negative", "result_negative", "not_detected") for one in value.ids):
+        if fact.kind != "variant" or not any(
+            one in ("negative", "result_negative", "not_detected") for one in value.ids
+        ):
             return None
         events = events_of(fact.query) or tuple(
             one for one in find(parse(fact.query).body, Events) if one.concept is not None
@@ -966,7 +968,9 @@ class Composer:
         events = events_of(fact.query)
         if len(events) != 1 or not _has(events[0], fact.kind, "cycles") or events[0].context != "present":
             return None
-        test = f">= {count.least}" if count.most is None else f"<= {count.most}" if not count.least else f"= {count.least}"
+        test = (
+            f">= {count.least}" if count.most is None else f"<= {count.most}" if not count.least else f"= {count.least}"
+        )
         query = f"total cycles of {text_of_events(events)} {test}"
         return replace(fact, query=query, ids=(), kind="counted", beside=""), _ONE
 
@@ -1169,7 +1173,9 @@ class Composer:
             return replace(named[0], query=named[0].disease, kind="diagnosis")
         if not found and not named:
             # "When their cancer was diagnosed": of whatever cancer.
-            return Criterion("disease", "diagnosis concept:malignant_neoplasm", "", "diagnosis", ("malignant_neoplasm",))
+            return Criterion(
+                "disease", "diagnosis concept:malignant_neoplasm", "", "diagnosis", ("malignant_neoplasm",)
+            )
         return None
 
     def _related(self, left: Criterion, relation: Relation, right: Criterion) -> Made | None:
@@ -1265,10 +1271,7 @@ def _in_time(fact: Criterion) -> tuple[Events, ...]:
     events = events_of(fact.query)
     if fact.name != _BEGUN:
         return tuple(
-            replace(one, moment="end")
-            if one.pick.how == "latest" and _lasts(one, fact.kind)
-            else one
-            for one in events
+            replace(one, moment="end") if one.pick.how == "latest" and _lasts(one, fact.kind) else one for one in events
         )
     return tuple(replace(one, pick=Pick("first")) if one.pick == Pick() else one for one in events)
 

@@ -13,6 +13,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from ...kb.kinds import SEVERAL
 from ...kb.model import Value
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales, as_number
@@ -67,7 +68,9 @@ class Conditions:
         for leaf, wanted in literals:
             by_attribute.setdefault(leaf.attribute, []).append((leaf, wanted))
         return all(
-            any(
+            # Of what may have several values, one may be as the one condition says and another as the other.
+            (attribute in SEVERAL and not any((leaf, not wanted) in some for leaf, wanted in some))
+            or any(
                 all(self._holds(leaf, value) == wanted for leaf, wanted in some)
                 for value in self._values(attribute, tuple(dict.fromkeys(leaf for leaf, _ in some)))
             )

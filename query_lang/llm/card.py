@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ...kb.kinds import OF_DERIVED, OF_RELATIVE, OF_REPORT
+from ...kb.kinds import OF_DERIVED, OF_RELATIVE, OF_REPORT, SEVERAL
 from ..vocabulary import CONTEXT_OF_SPELLING, KIND_WORDS, PICK_OF_SPELLING, context_spelling, kind_spelling
 from .candidates import Candidate
 
@@ -53,7 +53,7 @@ def _kinds() -> Iterable[str]:
     for kind, words in KIND_WORDS.items():
         taken = f" ({' or '.join(words.concepts)})" if words.concepts else ""
         # By which rule something follows, and when it was reported, no question asks; a relative is not told.
-        untold = {*OF_DERIVED, *OF_REPORT, *OF_RELATIVE}
+        untold = {*OF_DERIVED, *OF_REPORT, *OF_RELATIVE, *SEVERAL}
         told = {name: type_ for name, type_ in words.attributes.items() if name not in untold}
         attributes = ", ".join(f"{name} {_type(type_)}".strip() for name, type_ in told.items())
         yield f"- {kind_spelling(kind)}{taken}" + (f": {attributes}" if attributes else "")

@@ -215,6 +215,9 @@ class RelationRules:
     def overlapping(self, parts: list[Any]) -> tuple[str, int, int | None]:
         return "overlapping", 1, None
 
+    def same_specimen(self, parts: list[Any]) -> tuple[str, int, int | None]:
+        return "specimen", 1, None
+
     def beside(self, parts: list[Any]) -> tuple[str, int, int | None]:
         return "beside", 1, None
 

@@ -236,6 +236,8 @@ def _rules(query: Query) -> list[str]:
                 apply |= {"change"} if during is None else {"change", "lasting"}
             case Total():
                 apply.add("total")
+            case Ordered(relation="specimen"):
+                apply.add("specimen")
             case AgeAt():
                 apply.add("age")
             case Ongoing():

@@ -127,6 +127,9 @@ VALUES = {
     "t": ("T1", "T2", "T2b", "T3"),
     "prefix": ("p", "yp"),
     "rule": ("breast_t2", "stage_group"),
+    "specimen": ("biopsy", "resection"),
+    "specimen_id": ("S1 A", "S2"),
+    "specimen_site": ("liver", "lung"),
     "stage": ("II", "IIIC", "III"),
     "value": ("1", "2", "80"),
 }

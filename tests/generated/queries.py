@@ -211,7 +211,7 @@ class _Maker:
         left, right = self._events([one]), self._events([other])
         different = self._chance(0.1)
         if self._chance(0.25):
-            relation = self._random.choice(["during", "overlapping", "beside"])
+            relation = self._random.choice(["during", "overlapping", "specimen", "beside"])
             return nodes.Ordered(left, relation, right, different=different or relation == "beside")
         if gap == 0 or self._chance(0.3):
             least = 0 if gap == 0 or self._chance(0.5) else self._random.randint(1, abs(gap))

@@ -51,6 +51,9 @@ ONTOLOGY: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("negative", "value", ()),
     ("her2", "biomarker", ()),
     ("er", "biomarker", ()),
+    ("abdomen", "site", ()),
+    ("liver", "site", ("abdomen",)),
+    ("lung", "site", ()),
     ("ecog", "performance", ()),
     ("kps", "performance", ()),
 )
@@ -69,11 +72,20 @@ KINDS: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, tuple[Value, ...]]
     ),
     "biomarker": (
         ("her2", "er"),
-        {"result": ("positive", "weakly_positive", "result_positive", "negative"), "percent": (5.0, 80.0)},
+        {
+            "result": ("positive", "weakly_positive", "result_positive", "negative"),
+            "percent": (5.0, 80.0),
+            "specimen": ("biopsy", "resection", "biopsy;resection"),
+            "specimen_site": ("abdomen", "liver", "lung", "liver;lung"),
+            "specimen_id": ("S1 A", "S1 B", "S1 A;S2", "~n@1"),
+        },
     ),
     "tnm": (("",), {"t": ("T1", "T2", "T2b", "T3c", "TX"), "prefix": ("p", "yp"), "rule": ("breast_t2",)}),
     "stage": (("",), {"stage": ("II", "IIA", "IIIC", "IV", "unknown"), "rule": ("stage_group",)}),
-    "grade": (("",), {"grade": ("1", "2", "3", "high")}),
+    "grade": (
+        ("",),
+        {"grade": ("1", "2", "3", "high"), "specimen": ("biopsy",), "specimen_id": ("S1 A", "S2", "~n@1")},
+    ),
     "lab": (("",), {"value": (1.0, 2.0, 5.0)}),
     "performance": (("ecog", "kps"), {"value": (0.0, 1.0, 2.0, 80.0, "unknown")}),
     "birth": (("",), {}),

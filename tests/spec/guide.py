@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from cohortium.kb.kinds import KINDS
+from cohortium.kb.kinds import KINDS, SEVERAL, values_of
 from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.query_lang.keywords import KEYWORDS
 from cohortium.query_lang.vocabulary import (
@@ -102,7 +102,9 @@ def _shown(cells: dict[str, str], concepts: ConceptTable) -> dict[str, str]:
 def _attribute(kind: str, pair: str, concepts: ConceptTable) -> str:
     name, _, value = (text.strip() for text in pair.partition("="))
     if str(KIND_WORDS[kind].attributes[name]).startswith("concept:"):
-        value = concepts.get(value).name
+        value = ", ".join(str(concepts.get(str(one)).name) for one in values_of(name, value))
+    elif name in SEVERAL:
+        value = " and ".join(map(str, values_of(name, value)))
     return f"{name} {value}".replace("_", " ")
 
 

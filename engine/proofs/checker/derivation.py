@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ....kb.derivation.rules import RULE
-from ....kb.kinds import COURSES, KIND_TABLE
+from ....kb.kinds import COURSES, KIND_TABLE, values_of
 from ....kb.model import (
     ALL_TUMORS,
     NO_TUMOR,
@@ -122,7 +122,13 @@ class DerivationCheck:
         )
         for name, value in event.attributes.items():
             stated = [mention.attributes[name] for mention in mentions if name in mention.attributes]
-            if value in stated or name == "regimen" and any(mention.concept == value for mention in mentions):
+            # What several reports tell it has together, each from a mention.
+            told = {one for text in stated for one in values_of(name, text)}
+            if (
+                told.issuperset(values_of(name, value))
+                or name == "regimen"
+                and any(mention.concept == value for mention in mentions)
+            ):
                 continue
             if name in _ADDED:
                 self.evidence.needs_reading("some attributes follow from all that is known of a course or variant")

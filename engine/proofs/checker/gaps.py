@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Sequence
 
 from ....kb.courses import may_go_on
-from ....kb.kinds import COURSES
+from ....kb.kinds import COURSES, OF_ONE_NOTE, OF_SAMPLE, values_of
 from ....kb.model import LATEST_DAY, DayInterval, World
 from ....query_lang import nodes
 from .sets import Sets, UnknownNode
@@ -35,7 +35,9 @@ def relate(
     return all(
         first.event_id != second.event_id
         and (not node.different or _differ(sets, first.event.concept, second.event.concept))
-        and _related(node, first, second, world)
+        and (
+            _related(node, first, second, world) if node.relation != "specimen" else _is_one(first, second, world, sets)
+        )
         and not any(_parts(node.relation, first, second, middle, world) for middle in between)
         for first in one
         for second in other
@@ -45,6 +47,29 @@ def relate(
 def _differ(sets: Sets, one: str, other: str) -> bool:
     """Whether neither of two concepts is, or lies below, the other."""
     return bool(one and other) and one not in sets.above(other) and other not in sets.above(one)
+
+
+def _is_one(one: Seen, other: Seen, world: World, sets: Sets) -> bool:
+    """Whether both were found on a specimen of one id; possibly, where one has none, if nothing speaks against it."""
+    told = {
+        name: [
+            set(values_of(name, value)) for seen in (one, other) if (value := seen.event.attributes.get(name, "")) != ""
+        ]
+        for name in OF_SAMPLE
+    }
+    ids = told.pop("specimen_id")
+    if len(ids) == 2 and ids[0] & ids[1]:
+        return True
+    if len(ids) == 2 and all(any(not str(id_).startswith(OF_ONE_NOTE) for id_ in both) for both in ids):
+        return False
+    sites = told.pop("specimen_site")
+    apart = len(sites) == 2 and all(_differ(sets, str(first), str(second)) for first in sites[0] for second in sites[1])
+    return (
+        world is World.POSSIBLE
+        and max(one.low, other.low) <= min(one.high, other.high)
+        and not apart
+        and not any(len(both) == 2 and not both[0] & both[1] for both in told.values())
+    )
 
 
 def _related(node: nodes.Ordered, one: Seen, other: Seen, world: World) -> bool:

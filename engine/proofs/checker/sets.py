@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from ....kb.kinds import values_of
 from ....kb.model import DayInterval, Event, Experiencer, Polarity, Temporality, Value, World
 from ....kb.note_classes import evidence_classes
 from ....kb.ontology.concepts import ConceptTable
@@ -177,7 +178,8 @@ class Sets:
                 return value != "" and self.scales.between(attribute, value, low, high)
             case nodes.Is(attribute, values, exact):
                 value = event.attributes.get(attribute, "")
-                return value != "" and any(self._is(attribute, value, wanted, exact) for wanted in values)
+                told = values_of(attribute, value)
+                return value != "" and any(self._is(attribute, one, wanted, exact) for one in told for wanted in values)
         raise UnknownNode(f"{type(node).__name__} in a condition")
 
     def _is(self, attribute: str, value: Value, wanted: nodes.Term, exact: bool) -> bool:
