@@ -36,6 +36,8 @@ _OF_TUMORS: Final = frozenset({"extent", "staging", "finding", "treatment"})
 #: What is said of a fact is said of each of so many alternatives; what has more ways to be told is no single fact.
 _MOST_ALTERNATIVES: Final = 3
 _UNSURE: Final = 4.0
+#: Words that join no more than two names; others begin something new.
+_BARE_AND: Final = frozenset({"and", "&", "plus", "as well as"})
 #: The name of a treatment of which the question says that it began.
 _BEGUN: Final = "begun"
 _UNITS: Final = {"day": "days", "week": "weeks", "month": "months", "year": "years"}
@@ -146,7 +148,9 @@ def composed(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
     terminals = [Edge(at, at + 1, _terminal(item), item, _cost(item)) for at, item in enumerate(kept)]
     chart = Chart(terminals, composer.actions(), _types)
     found: list[Item] = []
-    for edge in chart.cover():
+    cover = chart.cover()
+    _check_shared(cover, kept)
+    for edge in cover:
         worth = edge.worth
         if isinstance(worth, Criterion) and edge.end - edge.start > 1:
             first, last = kept[edge.start], kept[edge.end - 1]
@@ -243,6 +247,27 @@ def framed(chunks: Sequence[Chunk]) -> list[Chunk]:
                 chunk = replace(chunk, type="skip", value="")
         found.append(chunk)
     return found
+
+
+def _check_shared(cover: Sequence[Edge], kept: Sequence[Item]) -> None:
+    """Unclear for ``chemo and radiation before surgery``: whether a time or a doubt is said of one, or of both."""
+    for at, edge in enumerate(cover):
+        worth = edge.worth
+        if not isinstance(worth, Criterion) or worth.kind not in ("timed", "context") or edge.end - edge.start < 2:
+            continue
+        inside = [item for item in kept[edge.start : edge.end] if isinstance(item, Criterion)]
+        for step, own in ((-1, inside[:1]), (1, inside[-1:])):
+            joint, beside = (cover[at + n * step].worth if 0 <= at + n * step < len(cover) else None for n in (1, 2))
+            if not isinstance(joint, Chunk) or not joint.is_join("and") or joint.text.lower() not in _BARE_AND:
+                continue
+            shared = worth.kind == "timed" or step == 1
+            if shared and own and isinstance(beside, Criterion) and _alike(own[0], beside):
+                raise Unclear(f"whether '{beside.text}' is meant as '{own[0].text}' is; say it of each", (joint.text,))
+
+
+def _alike(one: Criterion, other: Criterion) -> bool:
+    """Whether two criteria are of one kind, so that what is said beside one may be said of both."""
+    return one.sort == other.sort and one.sort in ("treatment", "disease") and other.kind not in ("timed", "context")
 
 
 def _says_diagnosed(item: Item) -> bool:
@@ -1093,6 +1118,52 @@ class Composer:
 
     def _name(self, value: Chunk) -> str:
         return name_text(self.concepts.name(value.ids[0]))
+
+    def found_on(self, fact: Criterion, _: Chunk, how: Criterion) -> Made | None:
+        """``ER positive on the resection``, ``brain metastases on MRI``: the specimen, or the study that showed it."""
+        ids = how.ids or (("surgery",) if how.query == "surgery" else ())
+        if len(ids) != 1 or how.query != "surgery" and how.kind not in ("surgery", "procedure") or not events_of(fact.query):
+            return None
+        if all(_has(one, fact.kind, "found_by") for one in events_of(fact.query)):
+            return self._attributed(fact, "found_by", concept(ids[0]))
+        kinds = book.data("clauses")["house"]["specimens"]
+        found = [value for value, wide in kinds.items() if any(self.concepts.is_a(ids[0], one) for one in wide)]
+        return self._attributed(fact, "specimen", found[0]) if found else None
+
+    def node_found_by(self, site: Chunk, by: Chunk, how: Criterion) -> Made | None:
+        """``mediastinal nodes proven by EBUS``."""
+        made = self.node_involved(site, by)
+        return None if made is None else self.found_on(made[0], by, how)
+
+    def on_primary(self, fact: Criterion, _: Chunk, __: Chunk) -> Made | None:
+        return self._attributed(fact, "specimen_of", "primary")
+
+    def on_metastasis(self, fact: Criterion, _: Chunk, spread: Criterion) -> Made | None:
+        """``T790M on the metastasis``."""
+        words = set(spread.text.lower().split())
+        if not words & set(book.data("clauses")["house"]["metastasis"].split()):
+            return None
+        return self._attributed(fact, "specimen_of", "metastasis")
+
+    def changed_findings(self, _: Chunk, old: Criterion, __: Chunk, new: Criterion) -> Made | None:
+        """``changed from HER2 negative to HER2 positive``."""
+        return self._related(old, Relation(("before",)), new)
+
+    def on_same_specimen(self, one: Criterion, _: Chunk, other: Criterion, __: Chunk) -> Made | None:
+        lefts, rights = events_of(one.query), events_of(other.query)
+        if not lefts or not rights:
+            return None
+        query = f"({text_of_events(lefts)} on the same specimen as {text_of_events(rights)})"
+        return self._joint(one, other, query), _ONE
+
+    def on_same_specimen_first(self, same: Chunk, one: Criterion, _: Chunk, other: Criterion) -> Made | None:
+        return self.on_same_specimen(one, _, other, same)
+
+    def progressed_on(self, state: Criterion, _: Chunk, treatment: Criterion) -> Made | None:
+        """``progressed on osimertinib``: after it was begun."""
+        if not set(state.ids) & set(book.data("timing")["on_treatment"]["states"]):
+            return None
+        return self._related(state, Relation(("after",)), treatment)
 
     def related_before(self, relation: Relation, right: Criterion, _: Chunk, left: Criterion) -> Made | None:
         return self._related(left, relation, right)

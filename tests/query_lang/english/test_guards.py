@@ -79,8 +79,6 @@ DECLINED = (
     "lung cancer excluding (surgery and chemotherapy)",
     "lung cancer excluding (diabetes with surgery)",
     "lung cancer without both surgery and chemotherapy",
-    "ever smokers",
-    "ever smokers or diabetes",
     "heavy smokers",
     "lung cancer in heavy smokers",
     "at least 3 lines of chemotherapy",

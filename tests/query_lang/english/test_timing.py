@@ -52,8 +52,6 @@ def test_time_is_read_of_what_it_is_said_of(text: str, ask: Ask) -> None:
     "text",
     [
         "chemo and radiation before surgery",
-        "osimertinib or erlotinib in 2020",
-        "first-line pembrolizumab or nivolumab",
         "surgery within 30 days",
         "lung cancer, 65 or older",
         "aged 65 or older at diagnosis",
