@@ -70,7 +70,7 @@ def entries() -> Mapping[str, Entry]:
         for because in _forms(clauses["because"]["because"]):
             add(" | ".join(f"{because} {form}" for form in _forms(forms)), Entry("reason", reason))
     for section, words in clauses.items():
-        for value, forms in words.items() if section not in ("house", "reason") else ():
+        for value, forms in words.items() if section not in ("house", "reason", "ties") else ():
             add(forms, Entry(value if section == "course" else section, value))
     molecular = data("molecular")
     for value, forms in molecular["nouns"].items():

@@ -1,18 +1,20 @@
 """A chart of what the items of a question can be read as together: rules over types, the cover that leaves least over.
 
-The rules are data (``clauses.grammar``): what is made, of which parts in order, by which action. An action is given what its
-parts are worth and returns what they make together, or None where they do not go together: types and the ontology decide,
-and not the order of words alone.
+The rules are data (``clauses.grammar``): what is made, of which parts in order, by which action. An action is given what
+its parts are worth and returns what they make together, or None where they do not go together: types and the ontology
+decide, and not the order of words alone.
 """
 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+_PARTED: Final = re.compile(r"\s+([:=])\s+")
 _GRAMMAR: Final = Path(__file__).with_name("clauses.grammar")
 #: The most readings of one stretch that are kept; questions that have more are not told apart by words alone.
 _MOST_EDGES: Final = 12
@@ -29,6 +31,8 @@ class Rule:
     made: str
     parts: tuple[str, ...]
     action: str
+    #: Whether nothing at all may stand between the parts.
+    tight: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +56,9 @@ def rules() -> tuple[Rule, ...]:
     found: list[Rule] = []
     for line in _GRAMMAR.read_text(encoding="utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
-            made, _, rest = line.partition(":")
+            made, sign, rest = _PARTED.split(line, maxsplit=1)
             parts, _, action = rest.partition("->")
-            found.append(Rule(made.strip(), tuple(parts.split()), action.strip()))
+            found.append(Rule(made.strip(), tuple(parts.split()), action.strip(), sign == "="))
     return tuple(found)
 
 
@@ -75,7 +79,7 @@ class Chart:
         actions: Mapping[str, Action],
         types_of: Callable[[str, Any], frozenset[str]],
     ) -> None:
-        """``terminals``: one edge an item, in order. ``types_of``: the types of what a rule made, by its name and worth."""
+        """``terminals``: one edge an item, in order. ``types_of``: the types of what a rule made, by name and worth."""
         self._actions = actions
         self._types_of = types_of
         self._count = len(terminals)
@@ -92,7 +96,8 @@ class Chart:
             self.edges[start].append(edge)
             for kind in edge.types:
                 for number, rule in _by_first().get(kind, ()):
-                    for parts, passed in self._matches(rule.parts, 1, edge.end, (edge,), 0):
+                    most = 0 if rule.tight else _MOST_PASSED
+                    for parts, passed in self._matches(rule.parts, 1, edge.end, (edge,), 0, most):
                         made = self._made(number, rule, parts, passed)
                         if made is None:
                             continue
@@ -105,10 +110,10 @@ class Chart:
                         waiting.append(made)
 
     def _matches(
-        self, parts: tuple[str, ...], at: int, place: int, held: tuple[Edge, ...], passed: int
+        self, parts: tuple[str, ...], at: int, place: int, held: tuple[Edge, ...], passed: int, most: int
     ) -> Iterator[tuple[tuple[Edge, ...], int]]:
-        """The ways in which the parts from ``at`` on stand from ``place`` on, and how many words were passed over: those
-        of the type ``soft`` may stand between any two parts."""
+        """The ways in which the parts from ``at`` on stand from ``place`` on, and how many words were passed over: up to
+        ``most`` of the type ``soft`` may stand between the parts."""
         if at == len(parts):
             yield held, passed
             return
@@ -116,9 +121,9 @@ class Chart:
             return
         for edge in self.edges[place]:
             if parts[at] in edge.types:
-                yield from self._matches(parts, at + 1, edge.end, (*held, edge), passed)
-            elif SOFT in edge.types and passed < _MOST_PASSED:
-                yield from self._matches(parts, at, edge.end, held, passed + 1)
+                yield from self._matches(parts, at + 1, edge.end, (*held, edge), passed, most)
+            elif SOFT in edge.types and passed < most:
+                yield from self._matches(parts, at, edge.end, held, passed + 1, most)
 
     def _made(self, number: int, rule: Rule, parts: tuple[Edge, ...], passed: int) -> Edge | None:
         made = self._actions[rule.action](*[one.worth for one in parts])

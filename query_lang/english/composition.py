@@ -12,18 +12,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ...kb.kinds import KIND_TABLE, MAIN_ATTRIBUTE, TREATMENTS
+from ...kb.kinds import COURSES, KIND_TABLE, MAIN_ATTRIBUTE, TREATMENTS
 from ...kb.ontology.concepts import ConceptTable
 from ..nodes import Compare, Events, Is, Name, NotThat, Pick, Union
 from ..parsing.parse import parse
 from ..render import name_text
 from ..tree import find, nodes_in
-from ..vocabulary import kind_spelling
+from ..vocabulary import MEANT_BY_CONCEPT, kind_spelling
 from . import book
 from .chart import SOFT, Action, Chart, Edge
 from .chunks import Chunk, Criterion, Item, Unclear
 from .events import each, events_of, text_of_events, with_condition
-from .terms import concept, either
+from .terms import both, concept, either
 
 Made = tuple[Any, float]
 
@@ -40,9 +40,12 @@ _UNSURE: Final = 4.0
 _BARE_AND: Final = frozenset({"and", "&", "plus", "as well as"})
 #: The name of a treatment of which the question says that it began.
 _BEGUN: Final = "begun"
+_STOPPED: Final = "stopped"
 _UNITS: Final = {"day": "days", "week": "weeks", "month": "months", "year": "years"}
 _SOFT: Final = frozenset({"with", "treat", "both"})
 _SIGNS: Final = frozenset({"<", "<=", ">", ">=", "="})
+#: Kinds of which each note tells anew what is there: their days are no number of things.
+_TOLD_AGAIN: Final = frozenset({"metastasis", "node"})
 _TREATED: Final = frozenset(TREATMENTS)
 #: The kinds of what a patient suffers, of which a treatment may be the cause.
 _HARMS: Final = frozenset(kind for kind, words in KIND_TABLE.items() if words.family == "condition")
@@ -75,6 +78,8 @@ class Relation:
     ways: tuple[str, ...]
     #: "At the time of", which is wider where a diagnosis is meant.
     at_time: bool = False
+    #: Whether a time around the other fact is meant, also where the first is an outcome.
+    around: bool = False
     #: "Only after": the first of the left.
     only: bool = False
     #: A bare "at", which relates only to a beginning.
@@ -134,9 +139,10 @@ class Sites:
 
 @dataclass(frozen=True, slots=True)
 class Kin:
-    """One or several kinds of relative."""
+    """One or several kinds of relative, any of whom is meant; ``also``: others who are meant besides."""
 
     names: tuple[str, ...]
+    also: tuple[Kin, ...] = ()
 
 
 def composed(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
@@ -150,6 +156,8 @@ def composed(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
     found: list[Item] = []
     cover = chart.cover()
     _check_shared(cover, kept)
+    _check_ties(cover)
+    _check_beside(cover, kept)
     for edge in cover:
         worth = edge.worth
         if isinstance(worth, Criterion) and edge.end - edge.start > 1:
@@ -225,7 +233,10 @@ def framed(chunks: Sequence[Chunk]) -> list[Chunk]:
     said = [chunk for chunk in chunks if chunk.type != "skip"]
     found: list[Chunk] = []
     for chunk in chunks:
-        if chunk.is_join("except") and chunk.text.lower() == "but":
+        if chunk.is_join("and") and chunk.text.lower().startswith(("but ", "yet ")):
+            # What is asserted after "but" ends a denial before it.
+            chunk = replace(chunk, value="with")
+        elif chunk.is_join("except") and chunk.text.lower() == "but":
             after = said[said.index(chunk) + 1 : said.index(chunk) + 2]
             if after and (
                 after[0].is_join("treat", "with") or after[0].type in ("later", "next", "begin", "stop", "finish")
@@ -265,9 +276,40 @@ def _check_shared(cover: Sequence[Edge], kept: Sequence[Item]) -> None:
                 raise Unclear(f"whether '{beside.text}' is meant as '{own[0].text}' is; say it of each", (joint.text,))
 
 
+def _check_ties(cover: Sequence[Edge]) -> None:
+    """Unclear where a preposition between two facts says more than that both are wanted, and nothing took it up."""
+    ties = book.data("clauses")["ties"]
+    for at in range(len(cover) - 2):
+        left, joint, right = (edge.worth for edge in cover[at : at + 3])
+        if not (isinstance(left, Criterion) and isinstance(joint, Chunk) and isinstance(right, Criterion)):
+            continue
+        if not joint.is_join("with") or joint.text.lower() not in ties:
+            continue
+        sorts = f"{_tied(left)}|{_tied(right)}"
+        if sorts not in ties[joint.text.lower()]:
+            words = (left.text, joint.text, right.text)
+            raise Unclear(f"how '{left.text}' and '{right.text}' go together", tuple(one for one in words if one))
+
+
+def _tied(fact: Criterion) -> str:
+    sort = "encounter" if fact.kind == "encounter" else fact.sort
+    return {"in_situ": "extent"}.get(sort, sort)
+
+
+def _check_beside(cover: Sequence[Edge], kept: Sequence[Item]) -> None:
+    """Unclear for ``FL grade 1-2 transformed to X``: of a disease and what is said of it, the second alone stands in time."""
+    for before, edge in itertools.pairwise(cover):
+        worth, disease = edge.worth, before.worth
+        if not isinstance(worth, Criterion) or worth.kind != "timed" or not isinstance(disease, Criterion):
+            continue
+        first = next((item for item in kept[edge.start : edge.end] if isinstance(item, Criterion)), None)
+        if disease.kind == "diagnosis" and first is not None and first.kind in ("grade", "stage", "tnm"):
+            raise Unclear(f"what of '{disease.text}' and '{first.text}' stands in time", (first.text,))
+
+
 def _alike(one: Criterion, other: Criterion) -> bool:
     """Whether two criteria are of one kind, so that what is said beside one may be said of both."""
-    return one.sort == other.sort and one.sort in ("treatment", "disease") and other.kind not in ("timed", "context")
+    return one.sort == other.sort and one.sort in ("treatment", "disease", "patient") and other.kind not in ("timed", "context")
 
 
 def _says_diagnosed(item: Item) -> bool:
@@ -287,6 +329,8 @@ def _terminal(item: Item) -> frozenset[str]:
         return frozenset({item.value, f'"{item.text.lower()}"', *soft})
     if item.type == "order":
         return frozenset({item.value if item.value in ("within", "then", "during") else "order", "timed"})
+    if item.type == "comparison" and item.value in ("between", "through"):
+        return frozenset({"comparison", "between", f'"{item.text.lower()}"'})
     if item.type == "unit" and item.value not in _UNITS:
         return frozenset({"measure", "unit_of_value"})
     return frozenset({item.type})
@@ -365,6 +409,11 @@ class Composer:
     def rel_first_of(self, _: Chunk, pick: Chunk, amount: Amount, __: Chunk) -> Made | None:
         return (Relation((f"within {amount} after",)), _PART) if pick.value == "first" else None
 
+    def rel_bounded_from(self, bound: Bounded, _: Chunk) -> Made | None:
+        """``less than a year from diagnosis``."""
+        start = {">=": "at least", ">": "more than", "<=": "within", "<": "within"}[bound.operator]
+        return Relation((f"{start} {bound.amount} after",)), _PART
+
     def rel_around(self, _: Chunk, amount: Amount, __: Chunk) -> Made | None:
         return Relation((f"within {amount} of",)), _PART
 
@@ -414,7 +463,8 @@ class Composer:
         return (replace(fact, name=_BEGUN), _ONE) if events_of(fact.query) else None
 
     def stopped(self, _: Chunk, fact: Criterion) -> Made | None:
-        return self._attributed(fact, "status", "discontinued")
+        made = self._attributed(fact, "status", "discontinued")
+        return None if made is None else (replace(made[0], name=_STOPPED), made[1])
 
     def stopped_after(self, fact: Criterion, stop: Chunk) -> Made | None:
         return self.stopped(stop, fact)
@@ -457,7 +507,7 @@ class Composer:
         return Criterion("finding", f"biomarker {concept(ids[0])} in ({values})", marker.text, "biomarker"), _ONE
 
     def because_of_fact(self, fact: Criterion, _: Chunk, harm: Criterion) -> Made | None:
-        """Ended for a harm that is named: for toxicity, and the harm is there."""
+        """Ended for a harm that is named: the harm came while it was given, and it was ended for toxicity."""
         if fact.kind == "timed" or not events_of(harm.query) or "context" in (fact.kind, harm.kind):
             return None
         if not all((one.kind or "adverse_event") in _HARMS for one in events_of(harm.query)):
@@ -465,7 +515,7 @@ class Composer:
         made = self._attributed(fact, "reason", "toxicity")
         if made is None:
             return None
-        return replace(fact, query=f"({made[0].query} and {harm.query})", ids=(), kind="because", beside=""), _ONE
+        return self._related(harm, Relation(("during",)), replace(made[0], name=""))
 
     def ended_for(self, fact: Criterion, because: Chunk, harm: Criterion) -> Made | None:
         """``stopped for diarrhea``; of what was not stopped or reduced, ``for`` says what it was given for."""
@@ -486,6 +536,22 @@ class Composer:
     def line_treat(self, line: Chunk, _: Chunk) -> Made | None:
         return line, _PART
 
+    def line_of_any(self, line: Chunk, treat: Chunk) -> Made | None:
+        """``first-line treatment`` without a drug: any systemic therapy."""
+        if treat.text.lower().split()[-1] not in ("treatment", "therapy", "treatments", "therapies"):
+            return None
+        systemic = Criterion("treatment", "medication 'systemic therapy'", line.text, "medication")
+        made = self.line(line, systemic)
+        return None if made is None else (made[0], made[1] + 0.3)
+
+    def begun_after(self, fact: Criterion, begin: Chunk) -> Made | None:
+        """``cisplatin was started``; what follows may be what began, which costs less."""
+        made = self.begun(begin, fact)
+        return None if made is None else (made[0], made[1] + 0.2)
+
+    def dropped(self, fact: Criterion, word: Chunk) -> Made | None:
+        return self.stopped(word, fact) if word.text.lower() == "dropped" else None
+
     # --- where, and how much ----------------------------------------------------------------------------------
 
     def sites(self, site: Chunk) -> Made | None:
@@ -501,7 +567,9 @@ class Composer:
         ids = rest[-1].ids
 
         def change(events: Events) -> Events | None:
-            if events.context != "present" or not _has(events, fact.kind, "site") or _names(events.condition, "site"):
+            if events.kind == "metastasis" or events.context != "present" or not self._can(events, fact, "site"):
+                return None
+            if _names(events.condition, "site"):
                 return None
             return with_condition(events, Is("site", tuple(Name(concept(one)) for one in ids)))
 
@@ -573,7 +641,7 @@ class Composer:
     def _event_grade(self, fact: Criterion, condition: str) -> Made | None:
         """``grade 3 neuropathy``: of the illness, symptom or side effect."""
         events = events_of(fact.query)
-        if not events or any(one.context != "present" or not _has(one, fact.kind, "grade") for one in events):
+        if not events or any(one.context != "present" or not self._can(one, fact, "grade") for one in events):
             return None
         return replace(fact, query=either([f"{text_of_events([one])} with {condition}" for one in events])), _ONE
 
@@ -652,7 +720,7 @@ class Composer:
     def line(self, line: Chunk, fact: Criterion) -> Made | None:
         events = events_of(fact.query)
         order = {"1": "first", "2": "second", "3": "third", "4": "4th"}[line.value]
-        if not events or any(one.context != "present" or not _has(one, fact.kind, "line") for one in events):
+        if not events or any(one.context != "present" or not self._can(one, fact, "line") for one in events):
             return None
         queries = [f"{order}-line {text_of_events([one])}" for one in events]
         return replace(fact, query=either(queries), beside=""), _ONE
@@ -671,7 +739,7 @@ class Composer:
             order.value != "before"
             or count.most is not None
             or len(events) != 1
-            or not _has(events[0], fact.kind, "line")
+            or not self._can(events[0], fact, "line")
         ):
             return None
         first = with_condition(replace(events[0], pick=Pick("first")), Compare("line", ">=", float(count.least + 1)))
@@ -679,7 +747,7 @@ class Composer:
 
     def lines_of(self, count: Count, _: Chunk, __: Chunk, fact: Criterion) -> Made | None:
         events = events_of(fact.query)
-        if len(events) != 1 or not _has(events[0], fact.kind, "line"):
+        if len(events) != 1 or not self._can(events[0], fact, "line"):
             return None
         return self._times(fact, count, "in", "lines")
 
@@ -843,6 +911,16 @@ class Composer:
     def age_at(self, age: Age, _: Chunk, fact: Criterion) -> Made | None:
         return self._aged(age, fact, _ONE)
 
+    def age_when(self, age: Age, _: Chunk, disease: Criterion) -> Made | None:
+        """``under 40 when their breast cancer was diagnosed``."""
+        return self._aged(age, disease, _ONE)
+
+    def aged_from(self, _: Chunk, sign: Chunk, low: Chunk, __: Chunk, high: Chunk) -> Made | None:
+        return (Age(f"between {low.text} and {high.text}"), _PART) if sign.value == "between" else None
+
+    def aged_from_first(self, sign: Chunk, low: Chunk, _: Chunk, high: Chunk, __: Chunk) -> Made | None:
+        return self.aged_from(sign, sign, low, _, high)
+
     def age_at_last(self, fact: Criterion, _: Chunk, age: Age) -> Made | None:
         return self._aged(age, fact, _ONE)
 
@@ -880,6 +958,10 @@ class Composer:
     def kin(self, relative: Chunk) -> Made | None:
         return Kin((relative.value,)), _PART
 
+    def kin_and(self, one: Kin, _: Chunk, other: Kin) -> Made | None:
+        """``mom and sister``: each of them."""
+        return replace(one, also=(*one.also, other)), _PART
+
     def kin_or(self, one: Kin, _: Chunk, other: Kin) -> Made | None:
         return Kin((*one.names, *other.names)), _PART
 
@@ -911,7 +993,8 @@ class Composer:
         queries = [f"family history of {text_of_events([one])} with {which}{at}" for one in events_of(disease.query)]
         if not queries:
             return None
-        return Criterion("patient", either(queries), disease.text, "context", outside=True), _ONE
+        others = [made[0].query for one in kin.also if (made := self._family(one, disease, age)) is not None]
+        return Criterion("patient", both([either(queries), *others]), disease.text, "context", outside=True), _ONE
 
     # --- how often --------------------------------------------------------------------------------------------
 
@@ -951,6 +1034,9 @@ class Composer:
         kinds = {events.kind for events in events_of(fact.query)}
         if fact.kind == "diagnosis":
             return self._tumors(count, fact)
+        if fact.kind == "condition":
+            # "Type 2 diabetes": a number before an illness is seldom how often it was there.
+            return None
         if kinds & {"medication", "regimen"}:
             return self._times(fact, count, "of", "kinds") if fact.text.lower().endswith("s") else None
         return self._times(fact, count, "on", "days")
@@ -991,7 +1077,7 @@ class Composer:
     def cycles_total(self, count: Count, _: Chunk, __: Chunk, fact: Criterion, ___: Chunk) -> Made | None:
         """``more than 6 cycles of carboplatin in total``: added up over all courses."""
         events = events_of(fact.query)
-        if len(events) != 1 or not _has(events[0], fact.kind, "cycles") or events[0].context != "present":
+        if len(events) != 1 or not self._can(events[0], fact, "cycles") or events[0].context != "present":
             return None
         test = (
             f">= {count.least}" if count.most is None else f"<= {count.most}" if not count.least else f"= {count.least}"
@@ -1084,9 +1170,11 @@ class Composer:
 
     def _times(self, fact: Criterion, count: Count, begin: str, end: str) -> Made | None:
         events = events_of(fact.query)
-        if not events or any(one.pick != Pick() or one.context != "present" for one in events):
+        if len(events) != 1 or events[0].pick != Pick() or events[0].context != "present":
             return None
-        if len(events) > 1:
+        kind = events[0].kind or fact.kind
+        if end == "days" and (kind in _TOLD_AGAIN or kind in COURSES and kind != "radiation"):
+            # Spread is told again and again, and a course is given on many days: days do not count either.
             return None
         query = text_of_events(events)
         parts = [f"{query} {begin} {words} {end}" for words in count.words()]
@@ -1124,7 +1212,7 @@ class Composer:
         ids = how.ids or (("surgery",) if how.query == "surgery" else ())
         if len(ids) != 1 or how.query != "surgery" and how.kind not in ("surgery", "procedure") or not events_of(fact.query):
             return None
-        if all(_has(one, fact.kind, "found_by") for one in events_of(fact.query)):
+        if all(self._can(one, fact, "found_by") for one in events_of(fact.query)):
             return self._attributed(fact, "found_by", concept(ids[0]))
         kinds = book.data("clauses")["house"]["specimens"]
         found = [value for value, wide in kinds.items() if any(self.concepts.is_a(ids[0], one) for one in wide)]
@@ -1159,6 +1247,97 @@ class Composer:
     def on_same_specimen_first(self, same: Chunk, one: Criterion, _: Chunk, other: Criterion) -> Made | None:
         return self.on_same_specimen(one, _, other, same)
 
+    def switched_because(
+        self, _: Chunk, first: Criterion, __: Chunk, second: Criterion, reason: Chunk
+    ) -> Made | None:
+        """``switched from A to B because of intolerance``: A was ended for it."""
+        ended = self._attributed(first, "reason", reason.value)
+        return None if ended is None else self._related(ended[0], Relation(("before",)), second)
+
+    def after_progression(
+        self, fact: Criterion, relation: Relation, state: Criterion, _: Chunk, treatment: Criterion
+    ) -> Made | None:
+        """``A after progression on B``: B, then progression, then A."""
+        states = set(state.ids) & set(book.data("timing")["on_treatment"]["states"])
+        facts, ended, given = _in_time(fact), events_of(state.query), _in_time(treatment)
+        if relation.ways != ("after",) or not states or not facts or not ended or not given:
+            return None
+        parts = [text_of_events([one]) for one in (*given, *ended, *facts)]
+        if len(given) == len(ended) == len(facts) == 1:
+            return self._joint(fact, treatment, f"({' then '.join(parts)})"), _ONE
+        steps = [text_of_events(one) for one in (given, ended, facts)]
+        return self._joint(fact, treatment, f"({' then '.join(steps)})"), _ONE
+
+    def after_progression_before(
+        self, fact: Criterion, relation: Relation, treatment: Criterion, state: Criterion
+    ) -> Made | None:
+        """``A after B progression``."""
+        return self.after_progression(fact, relation, state, Chunk("join", "", 0, 0, "with"), treatment)
+
+    def harm_on(self, harm: Criterion, _: Chunk, treatment: Criterion) -> Made | None:
+        """``atrial fibrillation on ibrutinib``."""
+        if not _is_harm(harm) or not events_of(treatment.query):
+            return None
+        return self._related(harm, Relation(("during",)), treatment)
+
+    def onset_on(self, _: Chunk, harm: Criterion, on: Chunk, treatment: Criterion) -> Made | None:
+        return self.harm_on(harm, on, treatment)
+
+    def harm_from(self, harm: Criterion, _: Chunk, treatment: Criterion) -> Made | None:
+        """``anaphylaxis to carboplatin``: as a side effect of it, or an allergy to it."""
+        events, drugs = events_of(harm.query), events_of(treatment.query)
+        if not _is_harm(harm) or not events or not drugs or len(treatment.ids) != 1 or len(harm.ids) != 1:
+            return None
+        named, cause = concept(harm.ids[0]), concept(treatment.ids[0])
+        query = f"(adverse event {named} with cause = {cause} or allergy to {cause} with reaction = {named})"
+        return Criterion("patient", query, harm.text, "harm"), _ONE
+
+    def treated_onset(self, treatment: Criterion, _: Chunk, harm: Criterion) -> Made | None:
+        """``on an inhibitor who developed colitis``: after it was begun."""
+        if not _is_harm(harm) and not harm.plural:
+            return None
+        return self._related(harm, Relation(("on or after",)), replace(treatment, name=_BEGUN))
+
+    def onset(self, _: Chunk, fact: Criterion) -> Made | None:
+        return fact, _ONE
+
+    def presenting(self, _: Chunk, fact: Criterion) -> Made | None:
+        """``presenting with jaundice``: at the diagnosis."""
+        return self.at_diagnosis(fact, _) if fact.sort == "patient" else None
+
+    def at_diagnosis_of(self, fact: Criterion, _: Chunk, disease: Criterion) -> Made | None:
+        days = book.data("clauses")["house"]["days_at_diagnosis"]
+        first = self.picked(_first(disease), disease)
+        return None if first is None else self._related(fact, Relation((f"within {days} days of",), around=True), first[0])
+
+    def stay_for(self, stay: Criterion, _: Chunk, illness: Criterion) -> Made | None:
+        """``admitted for neutropenic sepsis``: which falls into the stay."""
+        if stay.kind != "encounter" or not events_of(illness.query) or not events_of(stay.query):
+            return None
+        return self._related(illness, Relation(("during",)), stay)
+
+    def response_to(self, state: Criterion, _: Chunk, treatment: Criterion) -> Made | None:
+        """``complete response to cetuximab``: from its beginning on."""
+        if state.kind != "state":
+            return None
+        return self._related(state, Relation(("on or after",)), replace(treatment, name=_BEGUN))
+
+    def given_in(self, treatment: Criterion, _: Chunk, state: Criterion) -> Made | None:
+        """``a transplant in first remission``: the state was reached by then."""
+        if state.kind != "state" or not events_of(state.query):
+            return None
+        return self._related(state, Relation(("on or before",)), treatment)
+
+    def as_first(self, given: Criterion, _: Chunk, pick: Chunk, wide: Criterion) -> Made | None:
+        """``alectinib as the first ALK inhibitor``: with no other one before it."""
+        events, others = events_of(given.query), events_of(wide.query)
+        if pick.value != "first" or len(given.ids) != 1 or len(wide.ids) != 1 or len(events) != 1 or len(others) != 1:
+            return None
+        if not self.concepts.is_a(given.ids[0], wide.ids[0]) or given.ids == wide.ids:
+            return None
+        other = f"medication any {concept(wide.ids[0])} other than {concept(given.ids[0])}"
+        return replace(given, query=f"{text_of_events(events)} with no {other} before it", ids=(), kind="timed"), _ONE
+
     def progressed_on(self, state: Criterion, _: Chunk, treatment: Criterion) -> Made | None:
         """``progressed on osimertinib``: after it was begun."""
         if not set(state.ids) & set(book.data("timing")["on_treatment"]["states"]):
@@ -1179,6 +1358,22 @@ class Composer:
 
     def later_last(self, first: Criterion, second: Criterion, later: Chunk) -> Made | None:
         return self.later(first, later, second)
+
+    def genes(self, gene: Chunk) -> Made | None:
+        return (gene,), _PART
+
+    def genes_more(self, genes: tuple[Chunk, ...], _: Chunk, gene: Chunk) -> Made | None:
+        return (*genes, gene), _PART
+
+    def genes_more4(self, genes: tuple[Chunk, ...], _: Chunk, __: Chunk, gene: Chunk) -> Made | None:
+        return (*genes, gene), _PART
+
+    def genes_result(self, genes: tuple[Chunk, ...], value: Chunk) -> Made | None:
+        """``EGFR, ALK and ROS1 negative``: each of them."""
+        found = [made[0] for gene in genes if (made := self.gene_result(gene, value)) is not None]
+        if len(genes) < 2 or len(found) < len(genes):
+            return None
+        return replace(found[0], query=both([one.query for one in found])), _ONE
 
     def gene_result_of(self, adjective: Chunk, gene: Chunk, value: Chunk) -> Made | None:
         """``germline BRCA negative``."""
@@ -1224,7 +1419,14 @@ class Composer:
             return None
         days = book.data("clauses")["house"]["days_at_diagnosis"]
         first = self.picked(_first(disease), disease)
-        return None if first is None else self._related(fact, Relation((f"within {days} days of",)), first[0])
+        if first is None:
+            return None
+        given = events_of(fact.query)
+        if given and all(one.kind in COURSES for one in given):
+            # "On warfarin at diagnosis": it was being given on that day.
+            made = self._related(first[0], Relation(("during",)), fact)
+            return None if made is None else (replace(made[0], disease="", sort="patient"), made[1])
+        return self._related(fact, Relation((f"within {days} days of",), around=True), first[0])
 
     def at_diagnosis_before(self, day: Chunk, fact: Criterion) -> Made | None:
         return self.at_diagnosis(fact, day)
@@ -1250,6 +1452,9 @@ class Composer:
         return None
 
     def _related(self, left: Criterion, relation: Relation, right: Criterion) -> Made | None:
+        if "neoplasm" in (*left.ids, *right.ids):
+            # "Before the tumor": which day of it is not said.
+            return None
         lefts, rights = _in_time(left), _in_time(right)
         if left.kind == "change" and rights and relation.ways == ("during",) and len(rights) == 1:
             return self._joint(left, right, f"{left.query} during {text_of_events(rights)}"), _ONE
@@ -1266,6 +1471,11 @@ class Composer:
             return replace(left, beside=""), _ONE
         if relation.only:
             lefts = tuple([replace(one, pick=Pick("first")) for one in lefts])
+        if not relation.around and any(way.startswith("within ") and way.endswith(" of") for way in relation.ways) and (
+            _is_outcome(left) or any(one.moment == "end" for one in rights)
+        ):
+            # An outcome within a time of something comes after it.
+            relation = Relation(tuple([f"{way.removesuffix(' of')} on or after" for way in relation.ways]))
         if right.kind == "encounter":
             # The latest of such values is a reading of "ECOG 2" by itself; at a visit, the one of that day is meant.
             lefts = tuple([replace(one, pick=Pick()) if one.kind in MAIN_ATTRIBUTE else one for one in lefts])
@@ -1273,7 +1483,7 @@ class Composer:
             return None
         if relation.at_time and "diagnosis" in (left.kind, right.kind):
             days = book.data("clauses")["house"]["days_at_diagnosis"]
-            relation = Relation((f"within {days} days of",))
+            relation = Relation((f"within {days} days of",), around=True)
             right = replace(right, name=_BEGUN)
             rights = _in_time(right)
         if "disease" in (left.sort, right.sort) and not relation.measured:
@@ -1320,26 +1530,53 @@ class Composer:
 
     def _attributed(self, fact: Criterion, attribute: str, value: str) -> Made | None:
         def change(events: Events) -> Events | None:
-            if events.context != "present" or not _has(events, fact.kind, attribute):
+            if events.context != "present" or not self._can(events, fact, attribute):
                 return None
             return with_condition(events, Is(attribute, (Name(value),)))
 
         return self._changed(fact, change)
 
+    def _can(self, events: Events, fact: Criterion, attribute: str) -> bool:
+        """Whether such an event can have the attribute; one of no kind in particular, in each that it may be."""
+        if events.kind is not None:
+            kinds: tuple[str, ...] = (events.kind,)
+        elif fact.kind in KIND_TABLE:
+            kinds = (fact.kind,)
+        else:
+            kinds = tuple(
+                kind for one in fact.ids if one in self.concepts for kind in MEANT_BY_CONCEPT[self.concepts.kind(one)]
+            )
+        return bool(kinds) and all(attribute in KIND_TABLE[one].attributes for one in kinds)
+
     def _compared(self, fact: Criterion, attribute: str, count: Count) -> Made | None:
         operator, bound = (">=", count.least) if count.most is None else ("<=", count.most)
 
         def change(events: Events) -> Events | None:
-            if events.context != "present" or not _has(events, fact.kind, attribute):
+            if events.context != "present" or not self._can(events, fact, attribute):
                 return None
             return with_condition(events, Compare(attribute, operator, float(bound)))
 
         return self._changed(fact, change)
 
 
+def _is_harm(fact: Criterion) -> bool:
+    """Whether it is what a patient suffers."""
+    events = events_of(fact.query)
+    return fact.sort == "patient" and bool(events) and all(one.kind in (None, *_HARMS) for one in events) and (
+        fact.kind in ("condition", *_HARMS)
+    )
+
+
+def _is_outcome(fact: Criterion) -> bool:
+    """Whether it is what becomes of a patient or a disease: death, relapse, spread, an illness."""
+    return fact.query == "death" or fact.kind in ("state", "metastasis") or _is_harm(fact)
+
+
 def _in_time(fact: Criterion) -> tuple[Events, ...]:
     """The facts that stand in time: of what began, the first."""
     events = events_of(fact.query)
+    if fact.name == _STOPPED:
+        return tuple([replace(one, moment="end") for one in events])
     if fact.name != _BEGUN:
         return tuple(
             replace(one, moment="end") if one.pick.how == "latest" and _lasts(one, fact.kind) else one for one in events
@@ -1377,12 +1614,6 @@ def _counted(operator: str, number: str) -> Made | None:
     if operator not in bounds or amount > 999:
         return None
     return Count(*bounds[operator]), _PART
-
-
-def _has(events: Events, kind: str, attribute: str) -> bool:
-    """Whether such an event can have the attribute."""
-    kinds = [events.kind] if events.kind is not None else [kind] if kind in KIND_TABLE else ["surgery", "procedure"]
-    return all(one in KIND_TABLE and attribute in KIND_TABLE[one].attributes for one in kinds)
 
 
 def _names(condition: Any, attribute: str) -> bool:

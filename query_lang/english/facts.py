@@ -161,7 +161,7 @@ def _measured(items: Sequence[Item], at: int, named: Chunk) -> tuple[Criterion, 
 def _numbered(
     marker: Chunk, operator: str, number: Chunk, items: Sequence[Item], end: int
 ) -> tuple[Criterion, int] | None:
-    percent = number.text.endswith("%")
+    percent = number.text.endswith("%") or marker.ids[0] in book.data("words")["percents"]["markers"]
     attribute = "percent" if percent else "value"
     unit = _chunk(items, end)
     if unit is not None and unit.type == "unit" and marker.ids[0] in usual_units():
@@ -298,6 +298,7 @@ def phrases(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
             isinstance(item, Chunk)
             and len(item.ids) == 1
             and item.type not in ("gene", "biomarker", "value")
+            and "with" not in item.data
             or isinstance(item, Chunk)
             and item.ids == ("triple_negative_status",)
         ):
@@ -379,6 +380,9 @@ def sexes(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
             fits = any(concepts.is_a(one, sex) for one in tumors for sex in implied) or any(
                 concepts.name(sex) in diseases for sex in implied if sex in concepts
             )
+            other = next(forms for sex, forms in book.data("words")["implied_sex"].items() if sex != item.value)
+            if any(concepts.is_a(one, sex) for one in tumors for sex in other):
+                raise Unclear(f"'{item.text}' and the disease do not go together: which of them is meant", (item.text,))
             if not fits:
                 found.append(item)
                 continue

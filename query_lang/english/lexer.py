@@ -56,6 +56,12 @@ _KINDS: Final = (
 )  # fmt: skip
 _COST: Final = {"unread": 40.0, "skip": 1.0, "join": 1.0, "condition": 1.0}
 _TINY: Final = 0.001
+_GRADE: Final = re.compile(r"g[1-4]", re.IGNORECASE)
+_TREATMENTS: Final = ("drug", "radiation", "procedure", "regimen")
+#: The kinds of concept in whose names words of the frame of a question may be a part.
+_WITH_FRAME: Final = ("state", "condition")
+#: Words that only join the words of a name.
+_FUNCTION: Final = frozenset({"of", "on", "in", "to", "the", "a", "an", "at", "for"})
 
 
 def chunks_of(
@@ -102,7 +108,7 @@ def _chunk(span: tuple[Token, ...], text: str, concepts: ConceptTable, own: Mapp
     if entry is not None and not (len(span) == 1 and _is_gene_symbol(first, text, concepts)):
         return Chunk(entry.type, *place, entry.value, data=entry.data)
     found = _pattern(span, place) or gene_list(span, place, concepts)
-    if found is not None:
+    if found is not None and not (found.type == "residue" and concepts.lookup(shown, _TREATMENTS)):
         return found
     if len(span) > 1 and not _is_loose(first) and not _is_loose(last):
         found = _allergy(shown, place, concepts)
@@ -111,8 +117,8 @@ def _chunk(span: tuple[Token, ...], text: str, concepts: ConceptTable, own: Mapp
     if (
         len(span) <= _LONGEST_NAME
         and not any(token.text in _BARRIERS for token in span)
-        and not _is_loose(first)
-        and (not _is_loose(last) or _is_therapy(last))
+        and not (_is_loose(first) and not _is_part(span, shown, concepts))
+        and (not _is_loose(last) or _is_therapy(last) or _is_part(span, shown, concepts))
     ):
         found = _name(span, text, place, concepts)
         if found is not None:
@@ -136,6 +142,15 @@ def _is_loose(token: Token) -> bool:
     """Whether no name begins or ends with it: a skipped or joining word."""
     entry = book.entries().get(word_key(token.text))
     return entry is not None and entry.type in ("skip", "join", "comparison")
+
+
+def _is_part(span: tuple[Token, ...], shown: str, concepts: ConceptTable) -> bool:
+    """Whether words that else carry nothing are a part of this name, which without them names nothing: ``residual
+    disease``, ``type 2 diabetes``."""
+    inner = [token.text for token in span if not _is_loose(token)]
+    if len(span) < 2 or not inner or len(inner) == len(span) or not concepts.lookup(shown, _WITH_FRAME):
+        return False
+    return not concepts.lookup(" ".join(inner))
 
 
 def _is_therapy(token: Token) -> bool:
@@ -304,7 +319,22 @@ def _states_more(name: str, span: tuple[Token, ...], found: str, concepts: Conce
             rest = " ".join(one for one in words if one is not word)
             if found in concepts.lookup(rest):
                 return True
-    return _states_result(span, found, concepts)
+    return _states_result(span, found, concepts) or _says_besides(words, found, concepts)
+
+
+def _says_besides(words: Sequence[str], found: str, concepts: ConceptTable) -> bool:
+    """Whether one of the words, without which the rest names the same concept, says a place, a side, a grade, an intent:
+    ``net g2``, ``surgery on the lung``."""
+    for at, word in enumerate(words):
+        entry = book.entries().get(word_key(word))
+        marked = entry is not None and entry.type in ("graded", "side", "intent", "line", "pick")
+        if not (marked or _GRADE.fullmatch(word) or concepts.lookup(word, ("site",))):
+            continue
+        rest = [one for one in (*words[:at], *words[at + 1 :]) if one.lower() not in _FUNCTION]
+        named = " ".join(rest)
+        if rest and len(rest) < len(words) and found in (*concepts.lookup(named), *concepts.lookup(named.upper())):
+            return True
+    return False
 
 
 def _states_result(span: tuple[Token, ...], found: str, concepts: ConceptTable) -> bool:

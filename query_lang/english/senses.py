@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from ...kb.ontology.concepts import ConceptTable
 from . import book
@@ -14,6 +16,7 @@ from .chunks import Chunk, Unclear
 #: What is tested and the test of it bear one name.
 _TOGETHER = frozenset({"gene", "biomarker", "lab", "value"})
 _WORDS = re.compile(r"[A-Za-z0-9]+")
+_WHOLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
 
 
 @functools.lru_cache(maxsize=8)
@@ -66,6 +69,30 @@ def meant(chunks: Sequence[Chunk], text: str, concepts: ConceptTable) -> list[Ch
                 chunk = replace(chunk, type=kind, ids=chosen, others={})
         found.append(chunk)
     return found
+
+
+@functools.cache
+def _ambiguous() -> Mapping[str, Mapping[str, frozenset[str]]]:
+    """Short form in small letters -> what it can stand for, each with the words that settle it (``ambiguous.toml``)."""
+    table = tomllib.loads(Path(__file__).with_name("ambiguous.toml").read_text(encoding="utf-8"))["forms"]
+    return {
+        form: {meaning: frozenset(words.split()) for meaning, words in meanings.items()}
+        for form, meanings in table.items()
+    }
+
+
+def check_ambiguous(text: str, chunks: Sequence[Chunk]) -> None:
+    """Unclear for a short form that stands for several things and that the other words do not settle."""
+    hurried = text == text.lower()
+    spoken = {chunk.text.casefold() for chunk in chunks if chunk.type in ("skip", "join")}
+    for word in _WHOLE.findall(text):
+        meanings = _ambiguous().get(word.casefold(), {})
+        if len(meanings) < 2 or not (word.isupper() or hurried) or word.casefold() in spoken:
+            continue
+        others = words_beside(text, word)
+        settled = [meaning for meaning, words in meanings.items() if words & others]
+        if len(settled) != 1:
+            raise Unclear(f"'{word}' can be {' or '.join(meanings)}: write it out", (word,))
 
 
 def check_short(chunks: Sequence[Chunk], text: str, concepts: ConceptTable) -> None:

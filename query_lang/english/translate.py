@@ -29,7 +29,7 @@ from .guards import check_guards
 from .lexer import chunks_of
 from .molecules import molecular
 from .names import Step, another, rest, treatments, tumors
-from .senses import check_short, meant
+from .senses import check_ambiguous, check_short, meant
 from .sentence import Parser
 from .spelling import corrected
 from .staging import staging
@@ -128,6 +128,8 @@ class House:
 
 
 _NO_HOUSE: Final = House()
+#: The choice that "both" makes.
+_BOTH: Final = ("either of the diseases", "both diseases")
 
 
 def translate(
@@ -168,11 +170,13 @@ def _readings(
     chunks = chunks_of(text, tokens_of(text), concepts, house.entries)
     chunks = meant(chunks, text, concepts)
     check_short(chunks, text, concepts)
+    check_ambiguous(text, chunks)
     items = _items(chunks, concepts)
+    settled = {**house.settled, _BOTH: 1} if any(chunk.is_join("both") for chunk in chunks) else house.settled
     waiting: list[tuple[int, ...]] = [()]
     found: dict[str, Reading] = {}
     while waiting:
-        chooser = Chooser(waiting.pop(0), house.settled)
+        chooser = Chooser(waiting.pop(0), settled)
         read = [_chosen(item, chooser) for item in items]
         query = whole(Parser(read, concepts, chooser).read(), concepts)
         waiting += chooser.others()

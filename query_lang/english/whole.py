@@ -162,6 +162,15 @@ def meet(one: str, other: str, concepts: ConceptTable) -> tuple[str, ...]:
     return ()
 
 
+def _check_stage(groups: Sequence[Group]) -> None:
+    """A stage without spread is not asked for with spread at the diagnosis."""
+    wanted = [group.query for group in groups if not group.negated]
+    local = any(re.search(r"stage (?:= )?'?(?:0|I{1,3})[A-D]?\b", one) for one in wanted)
+    spread = any("metastasis" in one and re.search(r"within \d+ days of first diagnosis", one) for one in wanted)
+    if local and spread:
+        raise Unclear("the question asks for a stage without spread, and for spread at the diagnosis")
+
+
 def _check_genes(groups: Sequence[Group]) -> None:
     """A gene is not asked to be unchanged and changed."""
     single = [group.members[0].phrase for group in groups if not group.negated and len(group.members) == 1]
@@ -212,5 +221,6 @@ def _check_contradictions(groups: Sequence[Group], concepts: ConceptTable) -> No
         raise Unclear("the question asks for metastatic disease and denies it")
     _check_genes(groups)
     _check_results(groups, concepts)
+    _check_stage(groups)
     if "death" in wanted and ("not death" in wanted or "death" in denied):
         raise Unclear("the question asks for patients who are alive and have died")
