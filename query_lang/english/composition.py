@@ -8,6 +8,7 @@ together: a treatment has an intent, a patient's age has none.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -36,6 +37,8 @@ _OF_TUMORS: Final = frozenset({"extent", "staging", "finding", "treatment"})
 #: What is said of a fact is said of each of so many alternatives; what has more ways to be told is no single fact.
 _MOST_ALTERNATIVES: Final = 3
 _UNSURE: Final = 4.0
+#: Staging that was found after therapy.
+_AFTER_THERAPY: Final = re.compile(r"\byp[TN]|prefix = yp\b")
 #: Words that join no more than two names; others begin something new.
 _BARE_AND: Final = frozenset({"and", "&", "plus", "as well as"})
 #: The name of a treatment of which the question says that it began.
@@ -45,6 +48,8 @@ _UNITS: Final = {"day": "days", "week": "weeks", "month": "months", "year": "yea
 _SOFT: Final = frozenset({"with", "treat", "both"})
 _SIGNS: Final = frozenset({"<", "<=", ">", ">=", "="})
 #: Kinds of which each note tells anew what is there: their days are no number of things.
+#: The types of chunk that name a treatment.
+_TREATING: Final = frozenset({"drug", "regimen", "radiation", "procedure"})
 _TOLD_AGAIN: Final = frozenset({"metastasis", "node"})
 _TREATED: Final = frozenset(TREATMENTS)
 #: The kinds of what a patient suffers, of which a treatment may be the cause.
@@ -217,13 +222,15 @@ def of_one_tumor(items: Sequence[Item]) -> list[Item]:
 def check_words_of_people(chunks: Sequence[Chunk]) -> None:
     """Unclear where a word points at a thing that is not named (``who got it before``), or at one of the patients."""
     people, things = (frozenset(book.data("clauses")["house"][name].split()) for name in ("people", "things"))
+    named = False
     for chunk, after in itertools.pairwise(chunks):
         if chunk.type == "pick" and after.type == "skip" and set(after.text.lower().split()) & people:
             raise Unclear(
                 f"'{chunk.text} {after.text}': which of the patients is not a question for a cohort", (chunk.text,)
             )
+        named = named or chunk.type in _TREATING or chunk.type == "phrase" and chunk.value == "treatment"
         taken = chunk.is_join("treat") or chunk.type in ("begin", "stop", "finish")
-        if taken and after.type == "skip" and after.text.lower() in things:
+        if taken and not named and after.type == "skip" and after.text.lower() in things:
             raise Unclear(f"what '{after.text}' is", (after.text,))
 
 
@@ -242,6 +249,10 @@ def framed(chunks: Sequence[Chunk]) -> list[Chunk]:
                 after[0].is_join("treat", "with") or after[0].type in ("later", "next", "begin", "stop", "finish")
             ):
                 chunk = replace(chunk, value="and")
+        elif chunk.type == "lines" and "regimen" in chunk.text.lower():
+            before = said[said.index(chunk) - 1 : said.index(chunk)]
+            if not before or before[0].type not in ("number", "comparison_after", "kinds"):
+                chunk = replace(chunk, type="skip", value="")
         elif chunk.type in ("diagnosis", "own"):
             at = said.index(chunk)
             before = said[at - 1] if at else None
@@ -303,8 +314,10 @@ def _check_beside(cover: Sequence[Edge], kept: Sequence[Item]) -> None:
         if not isinstance(worth, Criterion) or worth.kind != "timed" or not isinstance(disease, Criterion):
             continue
         first = next((item for item in kept[edge.start : edge.end] if isinstance(item, Criterion)), None)
-        if disease.kind == "diagnosis" and first is not None and first.kind in ("grade", "stage", "tnm"):
-            raise Unclear(f"what of '{disease.text}' and '{first.text}' stands in time", (first.text,))
+        told = first is not None and first.kind in ("grade", "stage", "tnm")
+        words = kept[edge.start]
+        if disease.kind == "diagnosis" and (told or isinstance(words, Chunk) and words.type in ("grading", "graded")):
+            raise Unclear(f"what of '{disease.text}' and '{words.text}' stands in time", (words.text,))
 
 
 def _alike(one: Criterion, other: Criterion) -> bool:
@@ -1452,6 +1465,8 @@ class Composer:
         return None
 
     def _related(self, left: Criterion, relation: Relation, right: Criterion) -> Made | None:
+        if "during" in relation.ways and right.kind == "diagnosis":
+            return None
         if "neoplasm" in (*left.ids, *right.ids):
             # "Before the tumor": which day of it is not said.
             return None
@@ -1464,11 +1479,11 @@ class Composer:
             relation = Relation(("during" if stays else "on the same day as",))
         if left.last and rights and relation.ways == ("before",):
             return self._chained(left, right)
+        if relation.ways == ("after",) and rights and _AFTER_THERAPY.search(left.query):
+            # Staging after therapy says itself that it came after.
+            return self._joint(left, right, f"({left.query} and {right.query})"), _ONE
         if not lefts or not rights:
             return None
-        if relation.ways == ("after",) and "prefix = yp" in left.query:
-            # Staging after therapy says itself that it came after.
-            return replace(left, beside=""), _ONE
         if relation.only:
             lefts = tuple([replace(one, pick=Pick("first")) for one in lefts])
         if not relation.around and any(way.startswith("within ") and way.endswith(" of") for way in relation.ways) and (

@@ -17,6 +17,8 @@ _CANCER = "malignant_neoplasm"
 def check_guards(chunks: Sequence[Chunk]) -> None:
     """Unclear where what the chunks say together is more than what would be read of them one by one."""
     for at, chunk in enumerate(chunks):
+        if chunk.is_join("exclude"):
+            _check_excluded_pair(chunks, at)
         if chunk.is_join("not", "exclude", "except", "neither"):
             _check_denied_bracket(chunks, at)
             _check_other_cancer(chunks, at)
@@ -71,6 +73,18 @@ def _check_denied_bracket(chunks: Sequence[Chunk], at: int) -> None:
                 (chunks[at].text, chunk.text),
             )
         said = said or chunk.type not in ("skip", "join")
+
+
+def _check_excluded_pair(chunks: Sequence[Chunk], at: int) -> None:
+    """``except those with A and prior B``: each of them, or whoever has both."""
+    words = chunks[at].text.lower().split()
+    if not set(words) & {"those", "patients"}:
+        return
+    first = _said_after(chunks, at, "with", "treat")
+    joint = _said_after(chunks, first)
+    second = _said_after(chunks, joint, "treat", "with") if joint < len(chunks) else joint
+    if second < len(chunks) and chunks[joint].is_join("and") and chunks[first].ids and chunks[second].type != "join":
+        raise Unclear("whether each is excluded, or only having both", (chunks[at].text, chunks[joint].text))
 
 
 def _check_other_cancer(chunks: Sequence[Chunk], at: int) -> None:

@@ -173,6 +173,8 @@ class ListReader:
         """``ER+/HER2-`` is both, ``dMMR/MSI-H`` is either; between two changes of genes nothing tells."""
         if one.name == other.name == "receptor":
             return "and"
+        if one.sort == other.sort == "treatment":
+            return "or" if self.chooser.choose("any of them", "all of them") == 0 else "and"
         if {one.kind, other.kind} & MOLECULAR and one.sort == "finding":
             return "or" if self.chooser.choose("either", "both") == 0 else "and"
         return "or"

@@ -99,6 +99,8 @@ class Parser(ListReader):
         while self._joins(
             self.at, "with", "colon", "any_of", "treat", "open", "comma", "both", "not", "neither", "and"
         ):
+            if self._joins(self.at, "comma") and self._joins(self.at - 1, "treat"):
+                raise Unclear(f"what '{item.text}' denies", (item.text,))
             self.at += 1
         self._inside = any(self._joins(at, "open") for at in range(start, self.at))
         criterion = self._criterion(self.at)
