@@ -71,6 +71,8 @@ class Criterion:
     name: str = ""
     #: Of facts in order, the one that comes last.
     last: str = ""
+    #: Facts that follow each other, from the first to the last.
+    steps: tuple[str, ...] = ()
     #: What it can ask for, where that is open: one of these stands for ``query`` in each reading.
     readings: tuple[str, ...] = ()
     #: What a molecular noun phrase said, so that phrases of one kind can be joined.

@@ -25,6 +25,7 @@ from .chart import SOFT, Action, Chart, Edge
 from .chunks import Chunk, Criterion, Item, Unclear
 from .events import each, events_of, text_of_events, with_condition
 from .terms import both, concept, either
+from .whole import diagnosis, meet
 
 Made = tuple[Any, float]
 
@@ -51,6 +52,8 @@ _SIGNS: Final = frozenset({"<", "<=", ">", ">=", "="})
 #: The types of chunk that name a treatment.
 _TREATING: Final = frozenset({"drug", "regimen", "radiation", "procedure"})
 _TOLD_AGAIN: Final = frozenset({"metastasis", "node"})
+#: What is no event in time.
+_NO_EVENTS: Final = frozenset({"sex", "age"})
 _TREATED: Final = frozenset(TREATMENTS)
 #: The kinds of what a patient suffers, of which a treatment may be the cause.
 _HARMS: Final = frozenset(kind for kind, words in KIND_TABLE.items() if words.family == "condition")
@@ -246,7 +249,7 @@ def framed(chunks: Sequence[Chunk]) -> list[Chunk]:
         elif chunk.is_join("except") and chunk.text.lower() == "but":
             after = said[said.index(chunk) + 1 : said.index(chunk) + 2]
             if after and (
-                after[0].is_join("treat", "with") or after[0].type in ("later", "next", "begin", "stop", "finish")
+                after[0].is_join("treat", "with") or after[0].type in ("later", "next", "begin", "stop", "finish", "context")
             ):
                 chunk = replace(chunk, value="and")
         elif chunk.type == "lines" and "regimen" in chunk.text.lower():
@@ -282,6 +285,9 @@ def _check_shared(cover: Sequence[Edge], kept: Sequence[Item]) -> None:
             joint, beside = (cover[at + n * step].worth if 0 <= at + n * step < len(cover) else None for n in (1, 2))
             if not isinstance(joint, Chunk) or not joint.is_join("and") or joint.text.lower() not in _BARE_AND:
                 continue
+            then = step == 1 and worth.steps and isinstance(beside, Criterion) and beside.sort == "treatment"
+            if then and worth.last and worth.query.count(" before ") + worth.query.count(" then "):
+                raise Unclear(f"whether '{beside.text}' came after, too", (joint.text,))
             shared = worth.kind == "timed" or step == 1
             if shared and own and isinstance(beside, Criterion) and _alike(own[0], beside):
                 raise Unclear(f"whether '{beside.text}' is meant as '{own[0].text}' is; say it of each", (joint.text,))
@@ -578,6 +584,8 @@ class Composer:
     def at_sites(self, fact: Criterion, *rest: Any) -> Made | None:
         """``sarcoma of the thigh``, ``radiation to the spine``, ``relapse in the brain``."""
         ids = rest[-1].ids
+        if fact.kind == "diagnosis" and len(fact.ids) == len(ids) == 1 and (named := self._named_at(fact, ids[0])):
+            return replace(fact, query=diagnosis(named), ids=named), _ONE
 
         def change(events: Events) -> Events | None:
             if events.kind == "metastasis" or events.context != "present" or not self._can(events, fact, "site"):
@@ -587,6 +595,18 @@ class Composer:
             return with_condition(events, Is("site", tuple(Name(concept(one)) for one in ids)))
 
         return self._changed(fact, change)
+
+    def _named_at(self, fact: Criterion, site: str) -> tuple[str, ...]:
+        """The disease that a tumor of the site is called: ``malignancy arising in the lung``."""
+        base = fact.ids[0]
+        where = [self.concepts.name(site), *book.data("words")["sites"].get(self.concepts.name(site), ())]
+        what = "cancer" if base in ("neoplasm", "malignant_neoplasm") else self.concepts.name(base)
+        for place in where:
+            for name in (f"{place} {what}", f"{what} of {place}"):
+                found = self.concepts.lookup(name, ("tumor",))
+                if len(found) == 1 and found[0] != base and self.concepts.is_a(found[0], base):
+                    return found
+        return ()
 
     def at_sites_before(self, sites: Sites, fact: Criterion) -> Made | None:
         return self.at_sites(fact, sites)
@@ -959,6 +979,8 @@ class Composer:
 
     def _aged(self, age: Age, fact: Criterion | None, cost: float) -> Made | None:
         events = () if fact is None else events_of(fact.query)
+        if fact is not None and fact.disease and len(events) != 1:
+            events = events_of(fact.disease)
         if fact is None or len(events) != 1 or events[0].context != "present":
             return None
         if events[0].pick == Pick():
@@ -1341,6 +1363,49 @@ class Composer:
             return None
         return self._related(state, Relation(("on or before",)), treatment)
 
+    def caused(self, treatment: Criterion, _: Chunk, harm: Criterion) -> Made | None:
+        """``an inhibitor that caused myocarditis``."""
+        return self.harm_from(harm, _, treatment)
+
+    def beforehand(self, fact: Criterion, other: Criterion, _: Chunk) -> Made | None:
+        """``A in patients who had B beforehand``."""
+        return self._related(other, Relation(("before",)), fact)
+
+    def event_grade_of(self, fact: Criterion, _: Chunk, grading: Chunk, number: Chunk, sign: Chunk) -> Made | None:
+        return self.event_grade_after(grading, number, sign, fact)
+
+    def event_grade_last(self, fact: Criterion, grading: Chunk, number: Chunk, sign: Chunk) -> Made | None:
+        return self.event_grade_after(grading, number, sign, fact)
+
+    def event_grade_last_between(
+        self, fact: Criterion, grading: Chunk, low: Chunk, hyphen: Chunk, high: Chunk
+    ) -> Made | None:
+        return self.event_grade_between(grading, low, hyphen, high, fact)
+
+    def stay_with(self, stay: Criterion, _: Chunk, illness: Criterion) -> Made | None:
+        """``admitted with febrile neutropenia``."""
+        return self.stay_for(stay, _, illness)
+
+    def two_diseases(self, one: Criterion, _: Chunk, other: Criterion) -> Made | None:
+        """``appendiceal neoplasm with pseudomyxoma``: both, where neither is a kind of the other."""
+        if len(one.ids) != 1 or len(other.ids) != 1 or self.concepts.related(one.ids[0], other.ids[0]):
+            return None
+        wide = {"neoplasm", "malignant_neoplasm", "carcinoma", "adenocarcinoma"}
+        if wide & {*one.ids, *other.ids} or meet(one.ids[0], other.ids[0], self.concepts):
+            return None
+        return Criterion("patient", f"({one.query} and {other.query})", one.text, "diseases"), _ONE + 0.05
+
+    def class_with(self, wide: Criterion, _: Chunk, narrow: Criterion) -> Made | None:
+        """``chemotherapy with carboplatin``: the class says nothing beside its member."""
+        classes = wide.ids or (("cytotoxic_chemotherapy",) if "cytotoxic chemotherapy" in wide.query else ())
+        if len(classes) != 1 or len(narrow.ids) != 1 or not self.concepts.is_a(narrow.ids[0], classes[0]):
+            return None
+        return narrow, _ONE
+
+    def at_sites_near(self, fact: Criterion, sites: Sites) -> Made | None:
+        made = self.at_sites(fact, sites)
+        return None if made is None else (made[0], made[1] - 0.05)
+
     def as_first(self, given: Criterion, _: Chunk, pick: Chunk, wide: Criterion) -> Made | None:
         """``alectinib as the first ALK inhibitor``: with no other one before it."""
         events, others = events_of(given.query), events_of(wide.query)
@@ -1465,7 +1530,14 @@ class Composer:
         return None
 
     def _related(self, left: Criterion, relation: Relation, right: Criterion) -> Made | None:
-        if "during" in relation.ways and right.kind == "diagnosis":
+        if "during" in relation.ways and (right.kind == "diagnosis" or right.name == _BEGUN):
+            return None
+        if {left.kind, right.kind} & _NO_EVENTS or "lasting" in right.query:
+            return None
+        if "intent = neoadjuvant" in left.query and "after" in relation.ways and right.kind == "surgery":
+            raise Unclear(f"'{left.text}' is given before surgery, and not after it", (left.text,))
+        wide = [one for one in (left, right) if one.sort == "extent" and len(events_of(one.query)) > _MOST_ALTERNATIVES]
+        if wide and not (relation.measured or relation.at_time):
             return None
         if "neoplasm" in (*left.ids, *right.ids):
             # "Before the tumor": which day of it is not said.
@@ -1491,8 +1563,8 @@ class Composer:
         ):
             # An outcome within a time of something comes after it.
             relation = Relation(tuple([f"{way.removesuffix(' of')} on or after" for way in relation.ways]))
-        if right.kind == "encounter":
-            # The latest of such values is a reading of "ECOG 2" by itself; at a visit, the one of that day is meant.
+        if any(one.pick.how == "latest" and one.kind in MAIN_ATTRIBUTE for one in lefts):
+            # The latest of such values is a reading of "ECOG 2" by itself; in time, any one is meant.
             lefts = tuple([replace(one, pick=Pick()) if one.kind in MAIN_ATTRIBUTE else one for one in lefts])
         if relation.of_begin and right.name != _BEGUN:
             return None
@@ -1517,12 +1589,20 @@ class Composer:
         if left.kind == "diagnosis" and "after" in begins or right.kind == "diagnosis" and "before" in begins:
             # What came before a tumor was found is not of that tumor.
             made = replace(made, disease="", sort="patient")
-        last = rights if all(way.endswith("before") for way in relation.ways) else lefts
-        return replace(made, last=text_of_events(last)), _ONE
+        first = all(way.endswith("before") for way in relation.ways)
+        last = rights if first else lefts
+        order = (lefts, rights) if first else (rights, lefts)
+        plain = relation.ways in (("before",), ("after",))
+        steps = tuple([text_of_events(one) for one in order]) if plain else ()
+        return replace(made, last=text_of_events(last), steps=steps), _ONE
 
     def _chained(self, left: Criterion, right: Criterion) -> Made | None:
         """``A after B and later C``: C also follows what came last before it."""
         rights = text_of_events(_dated(_in_time(right)))
+        if left.steps:
+            steps = (*left.steps, rights)
+            made = self._joint(left, right, f"({' then '.join(steps)})")
+            return replace(made, last=rights, steps=steps, disease=left.disease), _ONE
         made = self._joint(left, right, f"({left.query} and ({left.last} before {rights}))")
         return replace(made, last=rights, disease=left.disease), _ONE
 

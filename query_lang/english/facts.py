@@ -18,6 +18,8 @@ _SIGNAL: Final = frozenset({"skip"})
 #: Markers of which "high" has a fixed meaning are in the phrase book; of all others it is too vague.
 #: Results of these are told of one specimen, joined by slashes: "ER+/HER2-" is both.
 _RECEPTORS: Final = frozenset({"er", "pr", "her2", "hormone_receptor"})
+#: Counts of blood cells from here on are told per microlitre.
+_PER_MICROLITRE: Final = 1000
 _LEVELS: Final = frozenset({"high", "low", "intermediate", "normal_level", "rising", "falling"})
 
 
@@ -145,6 +147,11 @@ def _measured(items: Sequence[Item], at: int, named: Chunk) -> tuple[Criterion, 
         raise Unclear(f"which of several '{named.text}' is", (named.text,))
     kind, ids = named.type, named.ids
     numbers = [number.text] if second is None else [number.text, second.text]
+    if not unit and kind == "lab" and float(number.text.rstrip("%")) >= _PER_MICROLITRE and second is None:
+        usual = str(usual_units().get(ids[0], ""))
+        if "9" in usual or "K" in usual:
+            # "WBC > 10000" counts cells in a microlitre, and the usual unit thousands of them.
+            numbers = [f"{float(number.text) / 1000:g}"]
     pressures = book.data("words")["pressures"]
     if ids[0] in pressures["of"]:
         ids = tuple(pressures["parts"][: len(numbers)])
@@ -363,7 +370,8 @@ def settle(items: Sequence[Item]) -> list[Item]:
     """Adjectives and nouns that are used up; words on staging that settled nothing carry nothing when they may."""
     found: list[Item] = []
     for item in items:
-        if isinstance(item, Chunk) and item.type == "condition" and item.value == "where":
+        over = item.value == "where" or item.text.lower() in book.listed("leads_over") if isinstance(item, Chunk) else False
+        if isinstance(item, Chunk) and item.type == "condition" and over:
             item = Chunk("skip", item.text, item.start, item.end)
         found.append(item)
     return found

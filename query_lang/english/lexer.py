@@ -56,10 +56,14 @@ _KINDS: Final = (
 )  # fmt: skip
 _COST: Final = {"unread": 40.0, "skip": 1.0, "join": 1.0, "condition": 1.0}
 _TINY: Final = 0.001
+_AXIS: Final = re.compile(r"(?:yp|yc|rp|[cpr])[TNM]")
 _GRADE: Final = re.compile(r"g[1-4]", re.IGNORECASE)
 _TREATMENTS: Final = ("drug", "radiation", "procedure", "regimen")
 #: The kinds of concept in whose names words of the frame of a question may be a part.
-_WITH_FRAME: Final = ("state", "condition")
+_WITH_FRAME: Final = ("state", "condition", "drug")
+_CARCINOMA: Final = re.compile(r"\bcarcinomas?\b", re.IGNORECASE)
+#: A name like "lung carcinoma": an organ, and no histology.
+_TWO_WORDS: Final = 2
 #: Words that only join the words of a name.
 _FUNCTION: Final = frozenset({"of", "on", "in", "to", "the", "a", "an", "at", "for"})
 
@@ -97,6 +101,9 @@ def _chunk(span: tuple[Token, ...], text: str, concepts: ConceptTable, own: Mapp
     place = (shown, first.start, last.end)
     if len(span) == 1 and first.text in _SIGNS:
         return Chunk("join", *place, _SIGNS[first.text])
+    if len(span) == 1 and _AXIS.fullmatch(first.text):
+        # "pT" is no patient.
+        return _single(first, place)
     if not (first.is_word or first.text in ("<", ">", "<=", ">=", "&")) or last.text in (",", ";", "-", "/"):
         return None if len(span) > 1 else Chunk("comparison", *place, first.text) if first.text in (
             "<", ">", "<=", ">="
@@ -150,7 +157,8 @@ def _is_part(span: tuple[Token, ...], shown: str, concepts: ConceptTable) -> boo
     inner = [token.text for token in span if not _is_loose(token)]
     if len(span) < 2 or not inner or len(inner) == len(span) or not concepts.lookup(shown, _WITH_FRAME):
         return False
-    return not concepts.lookup(" ".join(inner))
+    without = concepts.lookup(" ".join(inner))
+    return not without or without == concepts.lookup(shown, _WITH_FRAME)
 
 
 def _is_therapy(token: Token) -> bool:
@@ -260,6 +268,7 @@ def _name(span: tuple[Token, ...], text: str, place: tuple[str, int, int], conce
             # A list of genes means those genes, also where the ontology has a wider name for them.
             return None
         found = tuple(one for one in found if not _states_more(name, span, one, concepts))
+        found = _organ_cancer(name, found, concepts)
         if found and not (len(span) > 1 and len(name.replace(" ", "")) <= 3):
             return _concept_chunk(found, place, concepts)
     if len(span) == 1 and shown.isalpha() and shown.islower() and 2 <= len(shown) <= 6 and not text.isupper():
@@ -322,10 +331,24 @@ def _states_more(name: str, span: tuple[Token, ...], found: str, concepts: Conce
     return _states_result(span, found, concepts) or _says_besides(words, found, concepts)
 
 
+def _organ_cancer(name: str, found: tuple[str, ...], concepts: ConceptTable) -> tuple[str, ...]:
+    """``carcinoma of the lung`` as people say it of any cancer of the organ."""
+    if len(found) != 1 or concepts.kind(found[0]) != "tumor" or not _CARCINOMA.search(name):
+        return found
+    cancer = concepts.lookup(_CARCINOMA.sub("cancer", name), ("tumor",))
+    plain = concepts.name(found[0]).lower().split()
+    if len(cancer) == 1 and cancer != found and concepts.is_a(found[0], cancer[0]) and len(plain) == _TWO_WORDS:
+        return cancer
+    return found
+
+
 def _says_besides(words: Sequence[str], found: str, concepts: ConceptTable) -> bool:
     """Whether one of the words, without which the rest names the same concept, says a place, a side, a grade, an intent:
     ``net g2``, ``surgery on the lung``."""
+    own = concepts.name(found).lower().replace("-", " ").split()
     for at, word in enumerate(words):
+        if word.lower() in own:
+            continue
         entry = book.entries().get(word_key(word))
         marked = entry is not None and entry.type in ("graded", "side", "intent", "line", "pick")
         if not (marked or _GRADE.fullmatch(word) or concepts.lookup(word, ("site",))):

@@ -91,7 +91,8 @@ def check_ambiguous(text: str, chunks: Sequence[Chunk]) -> None:
             continue
         others = words_beside(text, word)
         settled = [meaning for meaning, words in meanings.items() if words & others]
-        if len(settled) != 1:
+        usual = [meaning for meaning, words in meanings.items() if "*" in words]
+        if len(settled) != 1 and (settled or not usual) and not (usual and settled == usual):
             raise Unclear(f"'{word}' can be {' or '.join(meanings)}: write it out", (word,))
 
 

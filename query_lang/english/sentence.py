@@ -56,9 +56,12 @@ class Parser(ListReader):
 
     def _treated(self, item: Chunk) -> None:
         """A word for being treated needs a treatment beside it."""
-        after = next((one for one in self.items[self.at + 1 :] if isinstance(one, Criterion)), None)
+        later = [one for one in self.items[self.at + 1 :] if isinstance(one, Criterion)]
         before = self.groups[-1].sort if self.groups else ""
-        if "treatment" not in (before, after.sort if after is not None else ""):
+        named = before == "treatment" or any(one.sort == "treatment" or one.kind == "timed" for one in later)
+        # "Treated for breast cancer", "a previous stroke": nothing is named, and nothing is missing.
+        told = item.text.lower() in book.listed("nothing_missing") and bool(later)
+        if not named and not told:
             raise Unclear(f"which treatment: '{item.text}' names none", (item.text,))
 
     def _headed(self, at: int) -> bool:
@@ -108,6 +111,8 @@ class Parser(ListReader):
             if head != "not" or not self._criterion_ahead():
                 raise Unclear(f"what '{item.text}' denies", (item.text,))
             raise Unclear(f"what '{item.text}' denies", (item.text,))
+        if criterion.kind == "timed" and "reason =" in criterion.query:
+            raise Unclear(f"whether the reason is that of what '{item.text}' denies", (item.text,))
         if criterion.kind == "regimen" and any(one in f" {criterion.text} " for one in (" and ", " & ", " plus ")):
             raise Unclear(f"whether each of '{criterion.text}' is denied, or only having both", (criterion.text,))
         if criterion.sort == "in_situ" or self._takes_away(criterion, item):

@@ -203,7 +203,7 @@ def _items(chunks: Sequence[Chunk], concepts: ConceptTable) -> list[Item]:
         items = step(items, concepts)
     items = sexes(items, concepts)
     items = rest(items, concepts)
-    items = of_one_tumor(settle(composed(of_sites(items, concepts), concepts)))
+    items = of_one_tumor(composed(of_sites(settle(items), concepts), concepts))
     _check_read(items)
     items = another(
         [item for item in items if not (isinstance(item, Chunk) and item.type in ("skip", "basis_used"))], concepts

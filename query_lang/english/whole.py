@@ -15,6 +15,9 @@ from .alterations import GenePhrase
 from .chunks import Criterion, Unclear
 from .terms import both, concept
 
+_POSITIVE_RECEPTOR: Final = re.compile(
+    r"'(?:ER|PR|hormone receptor) positive'|biomarker \(?(?:concept:)?(?:ER|PR|HER2)\b[^|]*?(?:result )?= positive", re.IGNORECASE
+)
 #: A marker and its result at the beginning of a criterion.
 _RESULT: Final = re.compile(
     r"\(?biomarker \(?(?P<marker>'[^']+'|[\w:]+)(?P<others>(?: or [\w:]+)*)\)?"
@@ -167,6 +170,12 @@ def _check_stage(groups: Sequence[Group]) -> None:
     wanted = [group.query for group in groups if not group.negated]
     local = any(re.search(r"stage (?:= )?'?(?:0|I{1,3})[A-D]?\b", one) for one in wanted)
     spread = any("metastasis" in one and re.search(r"within \d+ days of first diagnosis", one) for one in wanted)
+    alone = [one for one in wanted if re.fullmatch(r"\(?stage (?:= )?'?[0IV]+[A-D]?'?\)?", one)]
+    if len(set(alone)) > 1:
+        raise Unclear("the question asks for two stages at once: write 'or' where either is meant", ("and",))
+    triple = any("'triple negative'" in one for one in wanted)
+    if triple and any(_POSITIVE_RECEPTOR.search(one) for one in wanted):
+        raise Unclear("the question asks for triple negative and for a positive receptor")
     if local and spread:
         raise Unclear("the question asks for a stage without spread, and for spread at the diagnosis")
 
