@@ -584,6 +584,8 @@ class Composer:
     def at_sites(self, fact: Criterion, *rest: Any) -> Made | None:
         """``sarcoma of the thigh``, ``radiation to the spine``, ``relapse in the brain``."""
         ids = rest[-1].ids
+        if fact.kind == "diagnosis" and any(self._elsewhere(one, ids) for one in fact.ids):
+            return None
         if fact.kind == "diagnosis" and len(fact.ids) == len(ids) == 1 and (named := self._named_at(fact, ids[0])):
             return replace(fact, query=diagnosis(named), ids=named), _ONE
 
@@ -595,6 +597,11 @@ class Composer:
             return with_condition(events, Is("site", tuple(Name(concept(one)) for one in ids)))
 
         return self._changed(fact, change)
+
+    def _elsewhere(self, disease: str, sites: Sequence[str]) -> bool:
+        """Whether a disease is of another organ than the sites."""
+        own = self.concepts.get(disease).site
+        return bool(own) and own in self.concepts and not any(self.concepts.related(own, one) for one in sites)
 
     def _named_at(self, fact: Criterion, site: str) -> tuple[str, ...]:
         """The disease that a tumor of the site is called: ``malignancy arising in the lung``."""
