@@ -166,6 +166,7 @@ def composed(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
     _check_shared(cover, kept)
     _check_ties(cover)
     _check_beside(cover, kept)
+    _check_compounds(cover, items)
     for edge in cover:
         worth = edge.worth
         if isinstance(worth, Criterion) and edge.end - edge.start > 1:
@@ -232,6 +233,9 @@ def check_words_of_people(chunks: Sequence[Chunk]) -> None:
                 f"'{chunk.text} {after.text}': which of the patients is not a question for a cohort", (chunk.text,)
             )
         named = named or chunk.type in _TREATING or chunk.type == "phrase" and chunk.value == "treatment"
+        tied = chunk.is_join("with") and chunk.text.lower() in ("on", "for", "to", "from")
+        if tied and after.type == "skip" and after.text.lower() in things:
+            raise Unclear(f"what '{after.text}' is", (chunk.text, after.text))
         taken = chunk.is_join("treat") or chunk.type in ("begin", "stop", "finish")
         if taken and not named and after.type == "skip" and after.text.lower() in things:
             raise Unclear(f"what '{after.text}' is", (after.text,))
@@ -310,6 +314,8 @@ def _check_ties(cover: Sequence[Edge]) -> None:
 
 def _tied(fact: Criterion) -> str:
     sort = "encounter" if fact.kind == "encounter" else fact.sort
+    if sort == "treatment" and fact.kind in ("surgery", "procedure"):
+        return "operation"
     return {"in_situ": "extent"}.get(sort, sort)
 
 
@@ -320,10 +326,25 @@ def _check_beside(cover: Sequence[Edge], kept: Sequence[Item]) -> None:
         if not isinstance(worth, Criterion) or worth.kind != "timed" or not isinstance(disease, Criterion):
             continue
         first = next((item for item in kept[edge.start : edge.end] if isinstance(item, Criterion)), None)
+        opening = kept[edge.start]
+        if isinstance(opening, Chunk) and opening.type in ("order", "during", "bounded"):
+            raise Unclear(f"what '{opening.text}' is said of", (opening.text,))
         told = first is not None and first.kind in ("grade", "stage", "tnm")
         words = kept[edge.start]
         if disease.kind == "diagnosis" and (told or isinstance(words, Chunk) and words.type in ("grading", "graded")):
             raise Unclear(f"what of '{disease.text}' and '{words.text}' stands in time", (words.text,))
+
+
+def _check_compounds(cover: Sequence[Edge], items: Sequence[Item]) -> None:
+    """Unclear for ``opiate abuse``: of a treatment and an illness side by side, how the two go together is not said."""
+    for before, edge in itertools.pairwise(cover):
+        left, right = before.worth, edge.worth
+        if not (isinstance(left, Criterion) and isinstance(right, Criterion)):
+            continue
+        sorts = {_tied(left), _tied(right)}
+        ends = [item for item in items if left.end <= item.start < right.start and item is not left]
+        if sorts == {"treatment", "patient"} and not ends:
+            raise Unclear(f"how '{left.text}' and '{right.text}' go together", (left.text, right.text))
 
 
 def _alike(one: Criterion, other: Criterion) -> bool:
@@ -479,6 +500,8 @@ class Composer:
 
     def begun(self, _: Chunk, fact: Criterion) -> Made | None:
         """``started X``: no more than X by itself; in time, the first X."""
+        if any(one.moment == "end" for one in events_of(fact.query)):
+            return None
         return (replace(fact, name=_BEGUN), _ONE) if events_of(fact.query) else None
 
     def stopped(self, _: Chunk, fact: Criterion) -> Made | None:
@@ -526,15 +549,18 @@ class Composer:
         return Criterion("finding", f"biomarker {concept(ids[0])} in ({values})", marker.text, "biomarker"), _ONE
 
     def because_of_fact(self, fact: Criterion, _: Chunk, harm: Criterion) -> Made | None:
-        """Ended for a harm that is named: the harm came while it was given, and it was ended for toxicity."""
+        """Ended for a harm that is named: reasons are held by their class, which is less than was asked."""
         if fact.kind == "timed" or not events_of(harm.query) or "context" in (fact.kind, harm.kind):
             return None
         if not all((one.kind or "adverse_event") in _HARMS for one in events_of(harm.query)):
             return None
-        made = self._attributed(fact, "reason", "toxicity")
-        if made is None:
+        if self._attributed(fact, "reason", "toxicity") is None:
             return None
-        return self._related(harm, Relation(("during",)), replace(made[0], name=""))
+        raise Unclear(
+            f"'{harm.text}' as the reason: reasons are held by their class (toxicity, progression, …); ask for "
+            f"'stopped for toxicity', or for {harm.text} during the treatment",
+            (harm.text,),
+        )
 
     def ended_for(self, fact: Criterion, because: Chunk, harm: Criterion) -> Made | None:
         """``stopped for diarrhea``; of what was not stopped or reduced, ``for`` says what it was given for."""
@@ -784,6 +810,18 @@ class Composer:
             return None
         first = with_condition(replace(events[0], pick=Pick("first")), Compare("line", ">=", float(count.least + 1)))
         return replace(fact, query=text_of_events([first]), ids=(), kind="counted"), _ONE
+
+    def lines_of_next(self, count: Count, lines: Chunk, fact: Criterion) -> Made | None:
+        return self.lines_of(count, lines, lines, fact)
+
+    def together(self, one: Criterion, joint: Chunk, other: Criterion) -> Made | None:
+        """``radiotherapy together with temozolomide``: at one time."""
+        words = book.data("clauses")["house"]["together"]
+        if joint.text.lower() not in words or {one.kind, other.kind} not in (
+            {"radiation", "medication"}, {"radiation", "regimen"},
+        ):  # fmt: skip
+            return None
+        return self._related(one, Relation(("overlapping",)), other)
 
     def lines_of(self, count: Count, _: Chunk, __: Chunk, fact: Criterion) -> Made | None:
         events = events_of(fact.query)
@@ -1541,6 +1579,8 @@ class Composer:
             return None
         if {left.kind, right.kind} & _NO_EVENTS or "lasting" in right.query:
             return None
+        if "intent = adjuvant" in left.query and "before" in relation.ways and right.kind == "surgery":
+            raise Unclear(f"'{left.text}' is given after surgery, and not before it", (left.text,))
         if "intent = neoadjuvant" in left.query and "after" in relation.ways and right.kind == "surgery":
             raise Unclear(f"'{left.text}' is given before surgery, and not after it", (left.text,))
         wide = [one for one in (left, right) if one.sort == "extent" and len(events_of(one.query)) > _MOST_ALTERNATIVES]
@@ -1671,7 +1711,7 @@ def _is_harm(fact: Criterion) -> bool:
 
 def _is_outcome(fact: Criterion) -> bool:
     """Whether it is what becomes of a patient or a disease: death, relapse, spread, an illness."""
-    return fact.query == "death" or fact.kind in ("state", "metastasis") or _is_harm(fact)
+    return fact.query == "death" or fact.kind in ("state", "metastasis", "diagnosis") or _is_harm(fact)
 
 
 def _in_time(fact: Criterion) -> tuple[Events, ...]:

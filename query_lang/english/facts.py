@@ -162,7 +162,8 @@ def _measured(items: Sequence[Item], at: int, named: Chunk) -> tuple[Criterion, 
     ]
     query = each[0] if len(each) == 1 else f"({(' or ' if '>' in operator else ' and ').join(each)})"
     last = _chunk(items, end - 1) or number
-    return Criterion("finding", query, start=named.start, end=last.end, kind=kind, ids=ids), end
+    # A laboratory value, a pressure, a weight is the patient's, and no tumor's.
+    return Criterion("patient", query, start=named.start, end=last.end, kind=kind, ids=ids), end
 
 
 def _numbered(

@@ -61,6 +61,8 @@ _GRADE: Final = re.compile(r"g[1-4]", re.IGNORECASE)
 _TREATMENTS: Final = ("drug", "radiation", "procedure", "regimen")
 #: The kinds of concept in whose names words of the frame of a question may be a part.
 _WITH_FRAME: Final = ("state", "condition", "drug")
+_NEXT_WORD: Final = re.compile(r"\s+([A-Za-z]+)")
+_OF_ORGANS: Final = frozenset({"cancer", "carcinoma", "metastases", "metastasis", "mets", "tumor", "tumors", "cancers"})
 _CARCINOMA: Final = re.compile(r"\bcarcinomas?\b", re.IGNORECASE)
 #: A name like "lung carcinoma": an organ, and no histology.
 _TWO_WORDS: Final = 2
@@ -268,6 +270,7 @@ def _name(span: tuple[Token, ...], text: str, place: tuple[str, int, int], conce
             # A list of genes means those genes, also where the ontology has a wider name for them.
             return None
         found = tuple(one for one in found if not _states_more(name, span, one, concepts))
+        found = tuple(one for one in found if not _ends_before_cancer(span, text, one, concepts))
         found = _organ_cancer(name, found, concepts)
         if found and not (len(span) > 1 and len(name.replace(" ", "")) <= 3):
             return _concept_chunk(found, place, concepts)
@@ -276,7 +279,10 @@ def _name(span: tuple[Token, ...], text: str, place: tuple[str, int, int], conce
         ids = stands_for(shown, words_beside(text, shown), concepts)
         if ids and word_key(shown) not in book.own_words():
             return _concept_chunk(ids, place, concepts)
-    return _placed_name(shown, place, concepts)
+    placed = _placed_name(shown, place, concepts)
+    if placed is not None and placed.ids and _ends_before_cancer(span, text, placed.ids[0], concepts):
+        return None
+    return placed
 
 
 def _allergy(shown: str, place: tuple[str, int, int], concepts: ConceptTable) -> Chunk | None:
@@ -317,7 +323,7 @@ def _placed_name(shown: str, place: tuple[str, int, int], concepts: ConceptTable
 
 def _states_more(name: str, span: tuple[Token, ...], found: str, concepts: ConceptTable) -> bool:
     """Whether the words ask for more than the concept: ``metastatic breast carcinoma``, ``severe nausea``."""
-    if len(span) == 1 or concepts.get(found).kind not in ("tumor", "condition", "drug", "procedure"):
+    if len(span) == 1 or concepts.get(found).kind not in ("tumor", "condition", "drug", "procedure", "regimen"):
         return False
     preferred = concepts.name(found).lower()
     words = name.replace("-", " ").split()
@@ -340,6 +346,14 @@ def _organ_cancer(name: str, found: tuple[str, ...], concepts: ConceptTable) -> 
     if len(cancer) == 1 and cancer != found and concepts.is_a(found[0], cancer[0]) and len(plain) == _TWO_WORDS:
         return cancer
     return found
+
+
+def _ends_before_cancer(span: tuple[Token, ...], text: str, found: str, concepts: ConceptTable) -> bool:
+    """Whether an operation's name takes the organ of the cancer named next: ``resection of colon cancer``."""
+    following = _NEXT_WORD.match(text[span[-1].end :])
+    if following is None or following[1].lower() not in _OF_ORGANS or concepts.kind(found) not in ("procedure", "radiation"):
+        return False
+    return len(span) > 1 and bool(concepts.lookup(span[-1].text, ("site",)))
 
 
 def _says_besides(words: Sequence[str], found: str, concepts: ConceptTable) -> bool:

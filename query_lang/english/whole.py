@@ -176,6 +176,8 @@ def _check_stage(groups: Sequence[Group]) -> None:
     triple = any("'triple negative'" in one for one in wanted)
     if triple and any(_POSITIVE_RECEPTOR.search(one) for one in wanted):
         raise Unclear("the question asks for triple negative and for a positive receptor")
+    if alone and any(one in ("('spread as recorded' or stage = IV)", "'spread as recorded'") for one in wanted) and local:
+        raise Unclear("the question asks for metastatic disease of a stage without spread")
     if local and spread:
         raise Unclear("the question asks for a stage without spread, and for spread at the diagnosis")
 
