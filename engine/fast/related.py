@@ -151,8 +151,8 @@ class RelatedEvents:
             known[both] &= np.array([_is_an_id(told.distinct[code]) for code in used.tolist()], dtype=bool)[places]
         maybe = ~known & ~same & (lefts.low[first] <= rights.high[second]) & (rights.low[second] <= lefts.high[first])
         for name in ("specimen", "specimen_of", "specimen_site"):
-            told, alike = self._share(name, one, other)
-            maybe &= ~told | alike
+            both_told, alike = self._share(name, one, other)
+            maybe &= ~both_told | alike
         return np.asarray(same | maybe)
 
     def _share(self, name: str, one: Array, other: Array) -> tuple[Array, Array]:

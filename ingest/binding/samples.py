@@ -606,10 +606,10 @@ class _Report:
                 and "spread" not in mention.attributes
                 and self._reader.is_malignant(mention.concept)
                 and any(low <= mention.start < high for low, high in limits)
-                and (place := self._reader.organ(mention.concept))
+                and (organ := self._reader.organ(mention.concept))
                 and sample.site
-                and self._reader.holds(place, sample.site)
-                and not ("morphology" in mention.attributes and self._reader.may_be_spread(place))
+                and self._reader.holds(organ, sample.site)
+                and not ("morphology" in mention.attributes and self._reader.may_be_spread(organ))
                 and not _SPREAD_BEFORE.search(text, max(0, mention.start - 24), mention.start)
             ):
                 return replace(sample, of="primary")

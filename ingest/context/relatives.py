@@ -156,8 +156,8 @@ def with_relatives(frame: Frame, mentions: Sequence[Mention]) -> list[Mention]:
         return list(mentions)
     told: dict[int, list[dict[str, Value]]] = {}
     for sentence, here in of_family.items():
-        for mention, attributes in zip(here, _Sentence(frame.text, sentence, here).relatives(), strict=True):
-            told[id(mention)] = attributes
+        for mention, relatives in zip(here, _Sentence(frame.text, sentence, here).relatives(), strict=True):
+            told[id(mention)] = relatives
     found: list[Mention] = []
     for mention in mentions:
         for attributes in told.get(id(mention)) or [{}]:

@@ -178,8 +178,8 @@ def _records(label: str, found: _Found, told: Told) -> Iterator[RawRecord]:
         return
     for order, note in enumerate(notes):
         own = f"{named}#{note.position}" if named and order else named
-        held = {**fields, "doc_id": own, "text": note.text}
-        yield RawRecord(label, place, number, held, patient_space=patient.space, doc_space=space)
+        record = {**fields, "doc_id": own, "text": note.text}
+        yield RawRecord(label, place, number, record, patient_space=patient.space, doc_space=space)
     for one in faults:
         yield RawRecord(label, place, number, fields, fault=one.fault, raw=_raw(value))
 

@@ -194,7 +194,7 @@ class PersonRecognizer(Recognizer):
     def _groups(frame: Frame) -> Iterator[_Sign]:
         text, places, around = frame.text, frame.places, _around()
         for match in _LABELLED.find(places, text):
-            value, (start, end) = match, match.span("value")
+            value: re.Match[str] | None = match
             while value is not None and _key(value["value"]) in _GROUP_OF:
                 start, end = value.span("value")
                 yield _Sign(start, end, _key(value["value"]))

@@ -1,8 +1,8 @@
 """A chart of what the items of a question can be read as together: rules over types, the cover that leaves least over.
 
-The rules are data (``clauses.grammar``): what is made, of which parts in order, by which action. An action is given what
-its parts are worth and returns what they make together, or None where they do not go together: types and the ontology
-decide, and not the order of words alone.
+The rules are data (``clauses.grammar``): what is made, of which parts in order, by which action. An action is
+given what its parts are worth and returns what they make together, or None where they do not go together: types and
+the ontology decide, and not the order of words alone.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ class Chart:
     def _fill(self, terminal: Edge) -> None:
         start = terminal.start
         waiting = [terminal]
-        seen: dict[tuple[int, Any], int] = {}
+        seen: set[tuple[int, frozenset[str], str]] = set()
+        counts: dict[tuple[int, frozenset[str]], int] = {}
         while waiting:
             edge = waiting.pop(0)
             self.edges[start].append(edge)
@@ -102,18 +103,18 @@ class Chart:
                         if made is None:
                             continue
                         key = (made.end, made.types, str(made.worth))
-                        held = seen.get((made.end, made.types), 0)
+                        held = counts.get((made.end, made.types), 0)
                         if key in seen or held >= _MOST_EDGES:
                             continue
-                        seen[key] = 1
-                        seen[made.end, made.types] = held + 1
+                        seen.add(key)
+                        counts[made.end, made.types] = held + 1
                         waiting.append(made)
 
     def _matches(
         self, parts: tuple[str, ...], at: int, place: int, held: tuple[Edge, ...], passed: int, most: int
     ) -> Iterator[tuple[tuple[Edge, ...], int]]:
-        """The ways in which the parts from ``at`` on stand from ``place`` on, and how many words were passed over: up to
-        ``most`` of the type ``soft`` may stand between the parts."""
+        """The ways in which the parts from ``at`` on stand from ``place`` on, and how many words were passed over: up
+        to ``most`` of the type ``soft`` may stand between the parts."""
         if at == len(parts):
             yield held, passed
             return

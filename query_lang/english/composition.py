@@ -1,7 +1,7 @@
 """What the words between the facts of a question make of them: each rule of ``clauses.grammar`` is one method here.
 
-A method is given what the parts of its rule are worth: a :class:`~.chunks.Criterion` for a fact, a chunk for words, or what
-another method returned. It returns what they make together with its cost in a cover, or None where they do not go
+A method is given what the parts of its rule are worth: a :class:`~.chunks.Criterion` for a fact, a chunk for words, or
+what another method returned. It returns what they make together with its cost in a cover, or None where they do not go
 together: a treatment has an intent, a patient's age has none.
 """
 
@@ -132,7 +132,8 @@ class Lasting:
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """An age in completed years, as the query language tests it; not ``sure`` where only its place says that it is one."""
+    """An age in completed years, as the query language tests it; not ``sure`` where only its place says that it
+    is one."""
 
     test: str
     sure: bool = True
@@ -253,12 +254,13 @@ def framed(chunks: Sequence[Chunk]) -> list[Chunk]:
         elif chunk.is_join("except") and chunk.text.lower() == "but":
             after = said[said.index(chunk) + 1 : said.index(chunk) + 2]
             if after and (
-                after[0].is_join("treat", "with") or after[0].type in ("later", "next", "begin", "stop", "finish", "context")
+                after[0].is_join("treat", "with")
+                or after[0].type in ("later", "next", "begin", "stop", "finish", "context")
             ):
                 chunk = replace(chunk, value="and")
         elif chunk.type == "lines" and "regimen" in chunk.text.lower():
-            before = said[said.index(chunk) - 1 : said.index(chunk)]
-            if not before or before[0].type not in ("number", "comparison_after", "kinds"):
+            preceding = said[said.index(chunk) - 1 : said.index(chunk)]
+            if not preceding or preceding[0].type not in ("number", "comparison_after", "kinds"):
                 chunk = replace(chunk, type="skip", value="")
         elif chunk.type in ("diagnosis", "own"):
             at = said.index(chunk)
@@ -320,7 +322,8 @@ def _tied(fact: Criterion) -> str:
 
 
 def _check_beside(cover: Sequence[Edge], kept: Sequence[Item]) -> None:
-    """Unclear for ``FL grade 1-2 transformed to X``: of a disease and what is said of it, the second alone stands in time."""
+    """Unclear for ``FL grade 1-2 transformed to X``: of a disease and what is said of it, the second alone stands in
+    time."""
     for before, edge in itertools.pairwise(cover):
         worth, disease = edge.worth, before.worth
         if not isinstance(worth, Criterion) or worth.kind != "timed" or not isinstance(disease, Criterion):
@@ -349,7 +352,11 @@ def _check_compounds(cover: Sequence[Edge], items: Sequence[Item]) -> None:
 
 def _alike(one: Criterion, other: Criterion) -> bool:
     """Whether two criteria are of one kind, so that what is said beside one may be said of both."""
-    return one.sort == other.sort and one.sort in ("treatment", "disease", "patient") and other.kind not in ("timed", "context")
+    return (
+        one.sort == other.sort
+        and one.sort in ("treatment", "disease", "patient")
+        and other.kind not in ("timed", "context")
+    )
 
 
 def _says_diagnosed(item: Item) -> bool:
@@ -1290,7 +1297,12 @@ class Composer:
     def found_on(self, fact: Criterion, _: Chunk, how: Criterion) -> Made | None:
         """``ER positive on the resection``, ``brain metastases on MRI``: the specimen, or the study that showed it."""
         ids = how.ids or (("surgery",) if how.query == "surgery" else ())
-        if len(ids) != 1 or how.query != "surgery" and how.kind not in ("surgery", "procedure") or not events_of(fact.query):
+        if (
+            len(ids) != 1
+            or how.query != "surgery"
+            and how.kind not in ("surgery", "procedure")
+            or not events_of(fact.query)
+        ):
             return None
         if all(self._can(one, fact, "found_by") for one in events_of(fact.query)):
             return self._attributed(fact, "found_by", concept(ids[0]))
@@ -1327,9 +1339,7 @@ class Composer:
     def on_same_specimen_first(self, same: Chunk, one: Criterion, _: Chunk, other: Criterion) -> Made | None:
         return self.on_same_specimen(one, _, other, same)
 
-    def switched_because(
-        self, _: Chunk, first: Criterion, __: Chunk, second: Criterion, reason: Chunk
-    ) -> Made | None:
+    def switched_because(self, _: Chunk, first: Criterion, __: Chunk, second: Criterion, reason: Chunk) -> Made | None:
         """``switched from A to B because of intolerance``: A was ended for it."""
         ended = self._attributed(first, "reason", reason.value)
         return None if ended is None else self._related(ended[0], Relation(("before",)), second)
@@ -1388,7 +1398,9 @@ class Composer:
     def at_diagnosis_of(self, fact: Criterion, _: Chunk, disease: Criterion) -> Made | None:
         days = book.data("clauses")["house"]["days_at_diagnosis"]
         first = self.picked(_first(disease), disease)
-        return None if first is None else self._related(fact, Relation((f"within {days} days of",), around=True), first[0])
+        return (
+            None if first is None else self._related(fact, Relation((f"within {days} days of",), around=True), first[0])
+        )
 
     def stay_for(self, stay: Criterion, _: Chunk, illness: Criterion) -> Made | None:
         """``admitted for neutropenic sepsis``: which falls into the stay."""
@@ -1605,8 +1617,10 @@ class Composer:
             return None
         if relation.only:
             lefts = tuple([replace(one, pick=Pick("first")) for one in lefts])
-        if not relation.around and any(way.startswith("within ") and way.endswith(" of") for way in relation.ways) and (
-            _is_outcome(left) or any(one.moment == "end" for one in rights)
+        if (
+            not relation.around
+            and any(way.startswith("within ") and way.endswith(" of") for way in relation.ways)
+            and (_is_outcome(left) or any(one.moment == "end" for one in rights))
         ):
             # An outcome within a time of something comes after it.
             relation = Relation(tuple([f"{way.removesuffix(' of')} on or after" for way in relation.ways]))
@@ -1704,8 +1718,11 @@ class Composer:
 def _is_harm(fact: Criterion) -> bool:
     """Whether it is what a patient suffers."""
     events = events_of(fact.query)
-    return fact.sort == "patient" and bool(events) and all(one.kind in (None, *_HARMS) for one in events) and (
-        fact.kind in ("condition", *_HARMS)
+    return (
+        fact.sort == "patient"
+        and bool(events)
+        and all(one.kind in (None, *_HARMS) for one in events)
+        and (fact.kind in ("condition", *_HARMS))
     )
 
 

@@ -1,4 +1,4 @@
-"""Criteria as events of the query tree: what of a question is one fact or one of several, and what is changed of each."""
+"""Criteria as events of the query tree: what is one fact or one of several, and what is changed of each."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from ..nodes import (
     Defined,
     Events,
     Exists,
+    Name,
     Or,
     Ordered,
     PatientExpression,
     Query,
     SameEvent,
+    Under,
 )
 from ..parsing.parse import parse
 from ..render import render
@@ -36,9 +38,10 @@ def events_of(query: str) -> tuple[Events, ...]:
 
 def _events(body: PatientExpression) -> tuple[Events, ...]:
     match body:
+        case Exists(Events(kind=None, concept=Under(term=Name(name)))) if name in terms():
+            return _events(terms()[name].body)
         case Exists(events):
-            term = terms().get(events.concept.term.text) if _is_bare(events) else None  # type: ignore[union-attr]
-            return (events,) if term is None else _events(term.body)
+            return (events,)
         case Defined(name):
             return _events(terms()[name].body) if name in terms() else ()
         case Or(parts):
@@ -50,11 +53,6 @@ def _events(body: PatientExpression) -> tuple[Events, ...]:
             return ()
         case _:
             return ()
-
-
-def _is_bare(events: Events) -> bool:
-    concept = events.concept
-    return events.kind is None and hasattr(concept, "term") and hasattr(concept.term, "text")
 
 
 def _merged(parts: Sequence[tuple[Events, ...]]) -> tuple[Events, ...]:
@@ -96,7 +94,8 @@ def with_condition(events: Events, condition: Condition) -> Events:
 
 
 def each(query: str, change: Callable[[Events], Events | None]) -> str | None:
-    """The criterion with each of its facts changed; None where it is more than one of several facts, or one cannot be."""
+    """The criterion with each of its facts changed; None where it is more than one of several
+    facts, or one cannot be."""
     found = [change(one) for one in events_of(query)]
     if not found or any(one is None for one in found):
         return None

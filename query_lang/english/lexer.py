@@ -73,8 +73,8 @@ _FUNCTION: Final = frozenset({"of", "on", "in", "to", "the", "a", "an", "at", "f
 def chunks_of(
     text: str, tokens: Sequence[Token], concepts: ConceptTable, own: Mapping[str, book.Entry] = _NO_ENTRIES
 ) -> list[Chunk]:
-    """The chunks of a question; tokens that nothing explains are chunks of the type ``unread``. ``own`` are phrases that go
-    before those of the book."""
+    """The chunks of a question; tokens that nothing explains are chunks of the type ``unread``. ``own`` are phrases that
+    go before those of the book."""
     count = len(tokens)
     best: list[tuple[float, int, Chunk | None]] = [(float("inf"), count, None) for _ in range(count)]
     best.append((0.0, count, None))
@@ -351,7 +351,11 @@ def _organ_cancer(name: str, found: tuple[str, ...], concepts: ConceptTable) -> 
 def _ends_before_cancer(span: tuple[Token, ...], text: str, found: str, concepts: ConceptTable) -> bool:
     """Whether an operation's name takes the organ of the cancer named next: ``resection of colon cancer``."""
     following = _NEXT_WORD.match(text[span[-1].end :])
-    if following is None or following[1].lower() not in _OF_ORGANS or concepts.kind(found) not in ("procedure", "radiation"):
+    if (
+        following is None
+        or following[1].lower() not in _OF_ORGANS
+        or concepts.kind(found) not in ("procedure", "radiation")
+    ):
         return False
     return len(span) > 1 and bool(concepts.lookup(span[-1].text, ("site",)))
 

@@ -1,4 +1,4 @@
-"""Short forms that stand for several things: which of them is meant, by the cues of the ontology among the other words."""
+"""Short forms that stand for several things: which of them is meant, by the ontology's cues among the other words."""
 
 from __future__ import annotations
 

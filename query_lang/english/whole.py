@@ -16,7 +16,8 @@ from .chunks import Criterion, Unclear
 from .terms import both, concept
 
 _POSITIVE_RECEPTOR: Final = re.compile(
-    r"'(?:ER|PR|hormone receptor) positive'|biomarker \(?(?:concept:)?(?:ER|PR|HER2)\b[^|]*?(?:result )?= positive", re.IGNORECASE
+    r"'(?:ER|PR|hormone receptor) positive'|biomarker \(?(?:concept:)?(?:ER|PR|HER2)\b[^|]*?(?:result )?= positive",
+    re.IGNORECASE,
 )
 #: A marker and its result at the beginning of a criterion.
 _RESULT: Final = re.compile(
@@ -176,7 +177,11 @@ def _check_stage(groups: Sequence[Group]) -> None:
     triple = any("'triple negative'" in one for one in wanted)
     if triple and any(_POSITIVE_RECEPTOR.search(one) for one in wanted):
         raise Unclear("the question asks for triple negative and for a positive receptor")
-    if alone and any(one in ("('spread as recorded' or stage = IV)", "'spread as recorded'") for one in wanted) and local:
+    if (
+        alone
+        and any(one in ("('spread as recorded' or stage = IV)", "'spread as recorded'") for one in wanted)
+        and local
+    ):
         raise Unclear("the question asks for metastatic disease of a stage without spread")
     if local and spread:
         raise Unclear("the question asks for a stage without spread, and for spread at the diagnosis")
