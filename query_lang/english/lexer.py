@@ -73,8 +73,8 @@ _FUNCTION: Final = frozenset({"of", "on", "in", "to", "the", "a", "an", "at", "f
 def chunks_of(
     text: str, tokens: Sequence[Token], concepts: ConceptTable, own: Mapping[str, book.Entry] = _NO_ENTRIES
 ) -> list[Chunk]:
-    """The chunks of a question; tokens that nothing explains are chunks of the type ``unread``. ``own`` are phrases that
-    go before those of the book."""
+    """The chunks of a question; tokens that nothing explains are chunks of the type ``unread``. ``own`` are phrases
+    that go before those of the book."""
     count = len(tokens)
     best: list[tuple[float, int, Chunk | None]] = [(float("inf"), count, None) for _ in range(count)]
     best.append((0.0, count, None))
@@ -361,8 +361,8 @@ def _ends_before_cancer(span: tuple[Token, ...], text: str, found: str, concepts
 
 
 def _says_besides(words: Sequence[str], found: str, concepts: ConceptTable) -> bool:
-    """Whether one of the words, without which the rest names the same concept, says a place, a side, a grade, an intent:
-    ``net g2``, ``surgery on the lung``."""
+    """Whether one of the words, without which the rest names the same concept, says a place, a side, a grade or an
+    intent: ``net g2``, ``surgery on the lung``."""
     own = concepts.name(found).lower().replace("-", " ").split()
     for at, word in enumerate(words):
         if word.lower() in own:

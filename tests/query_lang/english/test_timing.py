@@ -54,7 +54,6 @@ def test_time_is_read_of_what_it_is_said_of(text: str, ask: Ask) -> None:
         "chemo and radiation before surgery",
         "surgery within 30 days",
         "lung cancer, 65 or older",
-        "aged 65 or older at diagnosis",
         "mCRPC after docetaxel",
         "suspected breast cancer and lung cancer",
         "second-line",

@@ -98,7 +98,6 @@ OPEN = (
     "stage higher than IV melanoma",
     "breast cancer with N > N3",
     "NSCLC with PD-L1 > 120%",
-    "prostate cancer with PSA over 10",
     "KRAS wild type and KRAS G12C colorectal cancer",
     "ER positive and ER negative breast cancer",
     "HER2 positive and HER2 negative breast cancer",
