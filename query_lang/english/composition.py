@@ -228,6 +228,7 @@ def check_words_of_people(chunks: Sequence[Chunk]) -> None:
     """Unclear where a word points at a thing that is not named (``who got it before``), or at one of the patients."""
     people, things = (frozenset(book.data("clauses")["house"][name].split()) for name in ("people", "things"))
     named = False
+    denied = any(chunk.is_join("not", "neither", "exclude") for chunk in chunks)
     for chunk, after in itertools.pairwise(chunks):
         if chunk.type == "pick" and after.type == "skip" and set(after.text.lower().split()) & people:
             raise Unclear(
@@ -235,7 +236,9 @@ def check_words_of_people(chunks: Sequence[Chunk]) -> None:
             )
         named = named or chunk.type in _TREATING or chunk.type == "phrase" and chunk.value == "treatment"
         tied = chunk.is_join("with") and chunk.text.lower() in ("on", "for", "to", "from")
-        if tied and after.type == "skip" and after.text.lower() in things:
+        # "At least two operations for it": of the disease named; what was not done for it cannot be told apart.
+        for_it = chunk.text.lower() == "for" and named and not denied
+        if tied and not for_it and after.type == "skip" and after.text.lower() in things:
             raise Unclear(f"what '{after.text}' is", (chunk.text, after.text))
         taken = chunk.is_join("treat") or chunk.type in ("begin", "stop", "finish")
         if taken and not named and after.type == "skip" and after.text.lower() in things:
@@ -344,9 +347,8 @@ def _check_compounds(cover: Sequence[Edge], items: Sequence[Item]) -> None:
         left, right = before.worth, edge.worth
         if not (isinstance(left, Criterion) and isinstance(right, Criterion)):
             continue
-        sorts = {_tied(left), _tied(right)}
         ends = [item for item in items if left.end <= item.start < right.start and item is not left]
-        if sorts == {"treatment", "patient"} and not ends:
+        if (_tied(left), _tied(right)) == ("treatment", "patient") and not ends:
             raise Unclear(f"how '{left.text}' and '{right.text}' go together", (left.text, right.text))
 
 
@@ -619,6 +621,10 @@ class Composer:
         ids = rest[-1].ids
         if fact.kind == "diagnosis" and any(self._elsewhere(one, ids) for one in fact.ids):
             return None
+        own = [self.concepts.get(one).site for one in fact.ids] if fact.kind == "diagnosis" else []
+        if own and all(one in self.concepts and any(self.concepts.is_a(one, site) for site in ids) for one in own):
+            # "Gastrointestinal … of the small bowel": the wider site says nothing more.
+            return fact, _ONE
         if fact.kind == "diagnosis" and len(fact.ids) == len(ids) == 1 and (named := self._named_at(fact, ids[0])):
             return replace(fact, query=diagnosis(named), ids=named), _ONE
 

@@ -92,7 +92,7 @@ def check_ambiguous(text: str, chunks: Sequence[Chunk]) -> None:
         others = words_beside(text, word)
         settled = [meaning for meaning, words in meanings.items() if words & others]
         usual = [meaning for meaning, words in meanings.items() if "*" in words]
-        if len(settled) != 1 and (settled or not usual) and not (usual and settled == usual):
+        if settled not in ([], usual) if usual else len(settled) != 1:
             raise Unclear(f"'{word}' can be {' or '.join(meanings)}: write it out", (word,))
 
 
