@@ -104,7 +104,7 @@ def test_a_question_has_rows_or_says_why_not(run: Command, sample_kb: Path) -> N
 ASKING = {
     "--world", "--limit", "--set", "--definitions", "--sql", "--llm", "--seconds", "--kind", "--ontology", "--labels",
     "--kb", "--facts", "--alpha", "--beta", "--seed", "--natural", "--queries", "--gold", "--predictions", "--strata",
-    "--by", "--convention", "--only", "--corpus", "--train", "--tags", "--model", "--map", "--device", "--runtime",
+    "--today", "--clarify", "--by", "--convention", "--only", "--corpus", "--train", "--tags", "--model", "--map", "--device", "--runtime",
     "--threads", "--column", "--types", "--terminology", "--aact", "--mesh", "--prompts", "--requests", "--tokens",
 }  # fmt: skip
 #: Files that are written besides, and the form itself.
