@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from ..kb.arguments import PATH, expect, expect_path, expect_patient, paths_of
 from ..kb.deadline import SECONDS, SECONDS_OF_MANY, Allowance
@@ -308,10 +308,9 @@ class OpenKb:
     def _house(
         self, definitions: Iterable[str | os.PathLike[str]] | tuple[nodes.Definition, ...]
     ) -> tuple[nodes.Definition, ...]:
-        given = tuple(definitions)
-        if all(isinstance(one, nodes.Definition) for one in given):
-            return given  # type: ignore[return-value]
-        return read_definitions(paths_of("definitions", given, "a file of definitions"))
+        if isinstance(definitions, tuple) and all(isinstance(one, nodes.Definition) for one in definitions):
+            return cast("tuple[nodes.Definition, ...]", definitions)
+        return read_definitions(paths_of("definitions", definitions, "a file of definitions"))
 
     def find_sql(
         self,
