@@ -25,8 +25,8 @@ TELLING: Final = 3
 
 
 def translated(kb: KnowledgeBase, question: str, translator: str, house: House | None = None) -> Translation:
-    """What ``translator`` makes of a question, with what a house has settled. UsageError if there is none, or no model is
-    set up."""
+    """What ``translator`` makes of a question, with what a house has settled. UsageError if there is none, or no
+    model is set up."""
     if translator not in TRANSLATORS:
         raise UsageError(
             f"there is no translator '{translator}'. Hint: the translators are {' and '.join(TRANSLATORS)}"

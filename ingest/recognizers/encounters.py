@@ -89,9 +89,7 @@ _STAY: Final = Gated(
 #: ``ADMIT 5/14/21``: a verb in a telegram, or the field of a note, with its date behind it.
 _ADMIT: Final = Gated(re.compile(r"(?<![^\W_])(?:admit|adm)\b(?=:?\s{1,6}\S{0,2}\d)", re.IGNORECASE), r"(?i:adm)")
 _DISPOSITION: Final = Gated(
-    _CLASSES.compile(
-        r"(?<![^\W_])dispo(?:sition)?:?\s{1,3}(?:to\s)?admit(?:ted)?\b(?!\s{or_not}\b)", re.IGNORECASE
-    ),
+    _CLASSES.compile(r"(?<![^\W_])dispo(?:sition)?:?\s{1,3}(?:to\s)?admit(?:ted)?\b(?!\s{or_not}\b)", re.IGNORECASE),
     r"(?i:dispo)",
 )
 _UNIT_NOUN: Final = Gated(

@@ -104,8 +104,9 @@ def test_a_question_has_rows_or_says_why_not(run: Command, sample_kb: Path) -> N
 ASKING = {
     "--world", "--limit", "--set", "--definitions", "--sql", "--llm", "--seconds", "--kind", "--ontology", "--labels",
     "--kb", "--facts", "--alpha", "--beta", "--seed", "--natural", "--queries", "--gold", "--predictions", "--strata",
-    "--today", "--clarify", "--by", "--convention", "--only", "--corpus", "--train", "--tags", "--model", "--map", "--device", "--runtime",
+    "--by", "--convention", "--only", "--corpus", "--train", "--tags", "--model", "--map", "--device", "--runtime",
     "--threads", "--column", "--types", "--terminology", "--aact", "--mesh", "--prompts", "--requests", "--tokens",
+    "--today", "--clarify",
 }  # fmt: skip
 #: Files that are written besides, and the form itself.
 BESIDES = {"--json", "--html", "--answers", "--review", "--predictions-out", "--format", "--raw"}
