@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from ..kb.arguments import PATH, expect, expect_path, expect_patient, paths_of
 from ..kb.deadline import SECONDS, SECONDS_OF_MANY, Allowance
@@ -285,8 +285,8 @@ class OpenKb:
         ``translator`` "llm" also asks the chat model that the environment names (docs/guide/llm.md), and the two
         readings are held against each other; with "rules" nothing leaves the machine. UsageError for any other.
         ``definitions``: files of ``let … be …;`` lines, whose names are words that questions may use (*elderly*), also
-        where they would be too vague; or such definitions. ``settled``: choices made before, as a :meth:`dialogue`
-        keeps. ``seconds`` and ``cancel`` as for :meth:`find`: of the translation, and of each evaluation.
+        where they would be too vague; or such definitions. ``settled``: choices made before, as :meth:`dialogue` keeps
+        them. ``seconds`` and ``cancel`` as for :meth:`find`: of the translation, and of each evaluation.
         """
         expect("question", question, str, "a question in plain English, as text")
         # Imported when asked for: answering a query does not need it.
@@ -299,8 +299,8 @@ class OpenKb:
             return Answer(self._store, translated(self._store, question, translator, house), allowed)
 
     def dialogue(self, definitions: Iterable[str | os.PathLike[str]] = ()) -> Dialogue:
-        """A dialogue in plain English: questions that go on from each other (*only those under 50*), and readings that
-        are chosen once. ``definitions`` as for :meth:`ask`."""
+        """A dialogue in plain English: questions that go on from each other (*only those under 50*), and readings
+        that are chosen once. ``definitions`` as for :meth:`ask`."""
         from .dialogue import Dialogue
 
         return Dialogue(self, self._house(definitions))
@@ -308,10 +308,9 @@ class OpenKb:
     def _house(
         self, definitions: Iterable[str | os.PathLike[str]] | tuple[nodes.Definition, ...]
     ) -> tuple[nodes.Definition, ...]:
-        given = tuple(definitions)
-        if all(isinstance(one, nodes.Definition) for one in given):
-            return given  # type: ignore[return-value]
-        return read_definitions(paths_of("definitions", given, "a file of definitions"))
+        if isinstance(definitions, tuple) and all(isinstance(one, nodes.Definition) for one in definitions):
+            return cast("tuple[nodes.Definition, ...]", definitions)
+        return read_definitions(paths_of("definitions", definitions, "a file of definitions"))
 
     def find_sql(
         self,

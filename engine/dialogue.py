@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ..kb.errors import UsageError
 from ..query_lang.english.follow_up import follow_up, together
 from ..query_lang.nodes import Definition
 from .asking import Answer, chosen
 
-if TYPE_CHECKING:
-    from .api import OpenKb
+
+class Asked(Protocol):
+    """What answers a question in plain English, as an open knowledge base does."""
+
+    def ask(
+        self,
+        question: str,
+        *,
+        definitions: tuple[Definition, ...] = (),
+        settled: Mapping[tuple[str, ...], int] | None = None,
+    ) -> Answer:
+        """The answer, with what was understood of the question."""
 
 
 class Dialogue:
     """Questions one after another on one knowledge base; use ``kb.dialogue()``."""
 
-    def __init__(self, kb: OpenKb, definitions: tuple[Definition, ...] = ()) -> None:
+    def __init__(self, kb: Asked, definitions: tuple[Definition, ...] = ()) -> None:
         """``definitions``: the words of the house, which mean in each question what they are defined as."""
         self._kb = kb
         self._definitions = definitions

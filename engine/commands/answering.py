@@ -271,6 +271,7 @@ def why_not(
     answer(found.as_dict(), output=output, out=out, as_table=lambda: print_lines(found.lines()))
 
 
+# Each option of the command is a parameter: so typer reads a command line.
 def funnel(
     kb: KbArgument,
     text: QueryArgument,

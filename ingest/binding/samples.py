@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ...kb.kinds import BETWEEN_VALUES, OF_ONE_NOTE, SAMPLED
-from ...kb.model import Mention, Polarity, Temporality, Value
+from ...kb.model import Experiencer, Mention, Polarity, Temporality, Value
 from ...kb.ontology.concepts import ConceptTable
 from ..text.cue_files import any_of, cue_file
 from ..text.dates.intervals import days_text
@@ -67,7 +67,8 @@ _FIELD: Final = re.compile(
 )
 _LABELLED: Final = re.compile(
     rf"(?:{_BEGIN}|(?<=\s)(?=[A-Z]\)))"
-    r"(?:(?:PART|Part|SPECIMEN|Specimen)\s(?P<part>[A-Z]|\d{1,2})[ \t]{0,3}[:.)\-]?(?:[ \t]{1,3}|\n[ \t]{0,8})"
+    f"(?:(?:{'|'.join(_WORDS['labels'])})"
+    r"\s(?P<part>[A-Z]|\d{1,2})[ \t]{0,3}[:.)\-]?(?:[ \t]{1,3}|\n[ \t]{0,8})"
     r"|[(\[]?(?P<label>[A-Z](?:-[A-Z])?|\d{1,2})[)\].:][ \t]{1,3})(?=(?P<head>[^\n]{3,160}))"
 )
 _TOGETHER: Final = re.compile(
@@ -95,7 +96,8 @@ _BLOCK: Final = re.compile(rf"(?<![a-z])(?i:{'|'.join(_WORDS['block'])})\s(?P<la
 #: The number of a report, and the part of it.
 _NUMBER: Final = re.compile(
     r"(?<![\w-])(?P<number>[A-Z]{1,4}-?\d{2}-\d{3,6}|\d{1,2}-[A-Z]-\d{3,6})"
-    r"(?:[ ](?:(?:block|part)[ ])?(?P<label>[A-Z])\d{0,2}(?![\w-]))?"
+    f"(?:[ ](?:(?:{'|'.join(_WORDS['of_number'])})[ ])?"
+    r"(?P<label>[A-Z])\d{0,2}(?![\w-]))?"
 )
 #: Within a report, the head of what was tested on another specimen (*Molecular (bx, 3/17): …*).
 _OTHER_TEST: Final = re.compile(
@@ -110,7 +112,9 @@ _REACH_OF_TAKEN: Final = 18
 _NOWHERE: Final = frozenset({"blood", "marrow"})
 #: What is tested beside tissue.
 _BESIDE_TISSUE: Final = frozenset({"blood", "fluid"})
-_NODE_HEADS: Final = re.compile(r"(?:(?!and\b|with\b)[\w/#\-]+,?\s){0,4}(?:lymph\s)?nodes?(?![a-z])", re.IGNORECASE)
+_NODE_HEADS: Final = re.compile(
+    rf"(?:(?!and\b|with\b)[\w/#\-]+,?\s){{0,4}}(?:{'|'.join(_WORDS['node_heads'])})(?![a-z])", re.IGNORECASE
+)
 #: Behind a heading, what its diagnosis begins with.
 _SPREAD_HERE, _RETURN_HERE = (
     re.compile(
@@ -180,7 +184,13 @@ class SampleReader:
     ) -> list[Mention]:
         """The mentions of a note, those that are found on specimens with what is told of them. ``sites``: in text
         order; ``of_title``: the places that the title names."""
-        sampled = [one for one in mentions if one.kind in SAMPLED and one.context.temporality in _HAPPENED]
+        sampled = [
+            one
+            for one in mentions
+            if one.kind in SAMPLED
+            and one.context.temporality in _HAPPENED
+            and one.context.experiencer is Experiencer.PATIENT
+        ]
         if not sampled:
             return list(mentions)
         report = _Report(self, frame, mentions, sites, of_title) if document_class in _REPORTS else None

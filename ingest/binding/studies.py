@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from ...kb.kinds import BETWEEN_VALUES, SHOWN
-from ...kb.model import Mention, Temporality
+from ...kb.model import Experiencer, Mention, Temporality
 from ...kb.ontology.concepts import ConceptTable
 from ..text.cue_files import any_of, cue_file
 from ..text.frame import Frame, Span
@@ -21,7 +21,7 @@ _WORDS: Final = cue_file("studies")["studies"]
 _PARTS: Final = re.compile("|".join(_WORDS["parts"]), re.IGNORECASE)
 _SHOWS: Final = re.compile("|".join(_WORDS["shows"]), re.IGNORECASE)
 _LED: Final = re.compile(
-    rf"(?<![a-z]){any_of(_WORDS['leads'])}\s+(?:(?:the|her|his|a|an|this|recent|today's|restaging|staging|initial)\s+)?\Z",
+    rf"(?<![a-z]){any_of(_WORDS['leads'])}\s+(?:(?:{'|'.join(_WORDS['which'])})\s+)?\Z",
     re.IGNORECASE,
 )
 _EARLIER: Final = re.compile(rf"(?<![a-z])(?:{'|'.join(_WORDS['earlier'])})\W+(?:\w+\W+){{0,2}}\Z", re.IGNORECASE)
@@ -65,14 +65,12 @@ class StudyReader:
         whole = self._of_report(studies, title) if document_class == "imaging" else ""
         told = []
         for mention in mentions:
-            found = whole if mention.context.temporality is Temporality.CURRENT else ""
-            if mention.kind in SHOWN and not found and document_class not in _OF_TISSUE:
-                found = self._in_sentence(frame, mention, studies)
-            told.append(
-                replace(mention, attributes={**mention.attributes, "found_by": found})
-                if found and mention.kind in SHOWN
-                else mention
-            )
+            found = ""
+            if mention.kind in SHOWN and mention.context.experiencer is Experiencer.PATIENT:
+                found = whole if mention.context.temporality is Temporality.CURRENT else ""
+                if not found and document_class not in _OF_TISSUE:
+                    found = self._in_sentence(frame, mention, studies)
+            told.append(replace(mention, attributes={**mention.attributes, "found_by": found}) if found else mention)
         return told
 
     def _of_report(self, studies: Sequence[Span], title: Sequence[str]) -> str:

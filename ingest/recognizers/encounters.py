@@ -44,19 +44,19 @@ _LONGEST_LINE, _FIELDS = 80, 1_200
 _LONGEST_STAY: Final = 400
 
 _PLACE: Final = r"(?:(?i:{article})\s)?(?:(?i:{of_hospital})\s){0,3}"
-_TO: Final = re.compile(r"\s{1,2}(?:back\s|directly\s|over\s)?(?:in)?to\b", re.IGNORECASE)
+_TO: Final = _CLASSES.compile(r"\s{1,2}(?:{way}\s)?(?:in)?to\b", re.IGNORECASE)
 _TO_PLACE: Final = _CLASSES.compile(
-    rf"\s{{1,2}}(?:back\s|directly\s|over\s)?(?:in)?to\s{_PLACE}"
+    rf"\s{{1,2}}(?:{{way}}\s)?(?:in)?to\s{_PLACE}"
     r"(?:(?P<icu>{icu})\b|(?i:{place})\b|(?:[A-Z][\w'.&-]*\s){0,4}{ends_name}\b|Dr\b"
     r"|(?!{no_place}\b){letters}\b)"
 )
 _OWNED_UP: Final = _CLASSES.compile(r"\s{1,2}{owned_up}\b", re.IGNORECASE)
-_FROM_ED: Final = _CLASSES.compile(r"\s(?:\w+\s){0,3}?(?i:from|through|via)\s(?:(?i:{article})\s)?(?:{ed})\b")
+_FROM_ED: Final = _CLASSES.compile(r"\s(?:\w+\s){0,3}?(?i:{through})\s(?:(?i:{article})\s)?(?:{ed})\b")
 _HOW_BEFORE: Final = _CLASSES.compile(
-    r"\b(?:(?P<unplanned>{unplanned})|(?P<elective>{elective}))\s(?:hospital\s|medical\s|re-?)?\Z", re.IGNORECASE
+    r"\b(?:(?P<unplanned>{unplanned})|(?P<elective>{elective}))\s(?:{of_stay}\s|re-?)?\Z", re.IGNORECASE
 )
 _HOW_BEHIND: Final = _CLASSES.compile(r"\s(?:(?P<unplanned>{unplanned})|(?P<elective>{elective}))\b", re.IGNORECASE)
-_AT_LARGE_BEFORE: Final = _CLASSES.compile(r"\b{at_large_before}\s(?:an?\s|any\s|the\s|future\s)?\Z", re.IGNORECASE)
+_AT_LARGE_BEFORE: Final = _CLASSES.compile(r"\b{at_large_before}\s(?:{any_stay}\s)?\Z", re.IGNORECASE)
 _AT_LARGE_BEHIND: Final = _CLASSES.compile(r"[\s-]{1,2}{at_large_behind}\b", re.IGNORECASE)
 _BEFORE_STAY: Final = _CLASSES.compile(r"\b{before_stay}\s{1,2}(?:[\w-]{3,16}\s)?\Z", re.IGNORECASE)
 _UNIT_BEFORE: Final = _CLASSES.compile(r"\b{icu}\s{1,2}\Z")
@@ -69,7 +69,7 @@ _OPEN: Final = tuple(
     (
         rule,
         _CLASSES.compile(rf"\b{{{name}_before}}\s(?:[\w,/-]{{1,14}}\s){{0,2}}\Z", re.IGNORECASE),
-        _CLASSES.compile(rf"\s{{{name}_behind}}\b", re.IGNORECASE),
+        _CLASSES.compile(rf"\s{{{name}}}\b", re.IGNORECASE),
     )
     for rule, name in (("refused", "refused"), ("planned", "planned"), ("maybe", "maybe"))
 )
@@ -89,16 +89,14 @@ _STAY: Final = Gated(
 #: ``ADMIT 5/14/21``: a verb in a telegram, or the field of a note, with its date behind it.
 _ADMIT: Final = Gated(re.compile(r"(?<![^\W_])(?:admit|adm)\b(?=:?\s{1,6}\S{0,2}\d)", re.IGNORECASE), r"(?i:adm)")
 _DISPOSITION: Final = Gated(
-    _CLASSES.compile(
-        r"(?<![^\W_])dispo(?:sition)?:?\s{1,3}(?:to\s)?admit(?:ted)?\b(?!\s(?:vs|versus|if|or)\b)", re.IGNORECASE
-    ),
+    _CLASSES.compile(r"(?<![^\W_])dispo(?:sition)?:?\s{1,3}(?:to\s)?admit(?:ted)?\b(?!\s{or_not}\b)", re.IGNORECASE),
     r"(?i:dispo)",
 )
 _UNIT_NOUN: Final = Gated(
     _CLASSES.compile(r"(?<![^\W_]){icu}\s{1,2}(?i:{unit_noun})\b"), _CLASSES.pattern(r"{icu_begins}")
 )
 _TO_UNIT: Final = Gated(
-    _CLASSES.compile(rf"(?<![^\W_])(?i:{{to_unit}})\s(?:(?i:back|over|directly)\s)?(?i:in)?(?i:to)\s{_PLACE}{{icu}}\b"),
+    _CLASSES.compile(rf"(?<![^\W_])(?i:{{to_unit}})\s(?:(?i:{{way}})\s)?(?i:in)?(?i:to)\s{_PLACE}{{icu}}\b"),
     _CLASSES.pattern(r"(?i:{to_unit})\Z"),
 )
 _UNIT_NEEDED: Final = Gated(
@@ -107,10 +105,10 @@ _UNIT_NEEDED: Final = Gated(
 )
 _IN_UNIT: Final = Gated(
     _CLASSES.compile(r"(?<![^\W_])(?i:{in_unit})\s(?i:in)\s(?:(?i:{article})\s)?(?:(?i:{of_hospital})\s)?{icu}\b"),
-    r"(?i:stayed|was|managed|treated|monitored|days?\Z|nights?\Z|d\Z|intubated|time|observed|cared|hours)",
+    _CLASSES.pattern(r"(?i:{in_unit_begins})"),
 )
 _TO_ICU: Final = Gated(
-    _CLASSES.compile(r"(?<![^\W_])(?i:to)\s(?:(?i:{article})\s)?{icu}\b(?!\s(?i:if|prn|as needed))"), r"(?i:to\Z)"
+    _CLASSES.compile(r"(?<![^\W_])(?i:to)\s(?:(?i:{article})\s)?{icu}\b(?!\s(?i:{if_needed}))"), r"(?i:to\Z)"
 )
 _TO_ED: Final = Gated(
     _CLASSES.compile(
@@ -125,7 +123,7 @@ _ED_NOUN: Final = Gated(
 _IN_ED: Final = Gated(
     _CLASSES.compile(
         r"(?<![^\W_])(?:(?i:in|at)\s(?i:the)\s|(?:In|At)\s|(?:in|at)\s(?={ed},?\s(?:[A-Z][a-z]{2,8}\b|\d))){ed}"
-        r"(?=[\s,:.;)])(?!\s(?i:clinic|nurse))"
+        r"(?=[\s,:.;)])(?!\s(?i:{of_no_visit}))"
     ),
     r"(?i:in\Z|at\Z)",
 )
@@ -133,17 +131,14 @@ _VISIT_NOUN: Final = Gated(
     _CLASSES.compile(
         r"(?<![^\W_])(?:(?:(?P<remote>{remote})|{of_visit})[\s-])?(?:visits?|televisits?)\b", re.IGNORECASE
     ),
-    _CLASSES.pattern(
-        r"(?i:visit|televisit|{remote}|clinic|office|outpatient|follow|return|new|initial|onc|genetics|survivorship"
-        r"|palliative|primary|post|surgical|annual|routine|last|previous|prior|first)"
-    ),
+    _CLASSES.pattern(r"(?i:{visit_begins})"),
 )
 _SEEN: Final = Gated(
     _CLASSES.compile(
         r"(?<![^\W_]){seen_by}\s(?:[\w,/-]{1,14}\s){0,3}?(?:in|at|by)\s(?:{article}\s)?(?:[\w&/-]{1,16}\s){0,3}?{clinic}\b",
         re.IGNORECASE,
     ),
-    r"(?i:seen|evaluated|reviewed|examined|followed|assessed)",
+    _CLASSES.pattern(r"(?i:{seen_by_begins})"),
 )
 _BEGIN: Final = Gated(
     _CLASSES.compile(r"(?<![^\W_]){field_of_begin}\b[\s:]{1,12}(?:\[\*\*)?(?=\S)", re.IGNORECASE),

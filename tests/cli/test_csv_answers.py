@@ -106,6 +106,7 @@ ASKING = {
     "--kb", "--facts", "--alpha", "--beta", "--seed", "--natural", "--queries", "--gold", "--predictions", "--strata",
     "--by", "--convention", "--only", "--corpus", "--train", "--tags", "--model", "--map", "--device", "--runtime",
     "--threads", "--column", "--types", "--terminology", "--aact", "--mesh", "--prompts", "--requests", "--tokens",
+    "--today", "--clarify",
 }  # fmt: skip
 #: Files that are written besides, and the form itself.
 BESIDES = {"--json", "--html", "--answers", "--review", "--predictions-out", "--format", "--raw"}

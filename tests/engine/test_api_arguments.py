@@ -74,6 +74,8 @@ CALLS: dict[str, tuple[Callable[[OpenKb, Any], Any], tuple[Any, ...]]] = {
     "sql(limit)": (lambda kb, value: kb.sql("SELECT 1", limit=value), (None, 3, True)),
     "sql(seconds)": (lambda kb, value: kb.sql("SELECT 1", seconds=value), (3, 2.5, True)),
     "ask(question)": (lambda kb, value: kb.ask(value), ()),
+    "ask(definitions)": (lambda kb, value: kb.ask("death", definitions=value), ()),
+    "dialogue(definitions)": (lambda kb, value: kb.dialogue(value), ()),
     "journey(patient_id)": (lambda kb, value: kb.journey(value), ()),
     "export(folder)": (lambda kb, value: kb.export(value), ()),
     "explain(patient_id)": (lambda kb, value: kb.find("death").explain(value), ()),

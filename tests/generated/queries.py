@@ -18,10 +18,14 @@ from cohortium.kb.model import EARLIEST_DAY, LATEST_DAY, Event, Journey, Value, 
 from cohortium.query_lang import nodes
 from tests.generated.records import CONCEPTS, KINDS, SCALES, weighted
 
+#: What resolving puts a day for: no engine meets it.
+_UNRESOLVED: Final = frozenset({"Now", "NowWindow"})
 #: The classes of node, as the language defines them: one that is added is asked for at once.
 NODE_CLASSES: Final = tuple(
     sorted(
-        name for name, one in vars(nodes).items() if dataclasses.is_dataclass(one) and one.__module__ == nodes.__name__
+        name
+        for name, one in vars(nodes).items()
+        if dataclasses.is_dataclass(one) and one.__module__ == nodes.__name__ and name not in _UNRESOLVED
     )
 )
 _SCOPES: Final = (nodes.SameTumor, nodes.SameEvent)
@@ -109,7 +113,9 @@ class _Maker:
         """One of the other criteria about how events lie to each other, or a list of patients."""
         one = self._events(about)
         plain = dataclasses.replace(one, pick=nodes.Pick())
-        match self._random.choice(["sequence", "clear", "times", "age", "lacking", "among", "state", "ongoing"]):
+        match self._random.choice(
+            ["sequence", "clear", "times", "age", "lacking", "among", "state", "ongoing", "repeated", "change", "total"]
+        ):
             case "sequence":
                 told = sorted(self._random.choices(about, k=3), key=lambda event: event.day.midpoint)
                 gaps = []
@@ -140,6 +146,12 @@ class _Maker:
                 return self._state_at(about)
             case "ongoing":
                 return self._ongoing(about)
+            case "repeated":
+                return self._repeated(about)
+            case "change":
+                return self._change(about)
+            case "total":
+                return self._total(about)
         ids = {about[0].patient_id, self._somebody()[0].patient_id, "nobody"}
         return nodes.Among(tuple(sorted(ids)))
 
@@ -160,6 +172,50 @@ class _Maker:
         asked = nodes.Events("medication", nodes.Under(term(drug.concept)) if named else None)
         later = self._random.choice([0, 3, 60, 400])
         return nodes.Ongoing(asked, min(LATEST_DAY, max(EARLIEST_DAY, drug.day.midpoint) + later))
+
+    def _repeated(self, about: Sequence[Event]) -> nodes.Repeated:
+        """Mostly of two facts, in a relation that holds of the middles of their days."""
+        one, other = self._random.sample(about, 2) if len(about) > 1 else (about[0], about[0])
+        gap = other.day.midpoint - one.day.midpoint
+        counted = dataclasses.replace(self._events([one]), pick=nodes.Pick())
+        times = self._random.choice([1, 1, 2])
+        if self._chance(0.3):
+            return nodes.Repeated(times, counted, self._random.choice(["during", "overlapping"]), self._events([other]))
+        most = abs(gap) + self._random.choice([0, 3, 60])
+        if gap == 0 or self._chance(0.3):
+            return nodes.Repeated(times, counted, "within", self._events([other]), 0, most)
+        relation = "before" if gap > 0 else "after"
+        return nodes.Repeated(times, counted, relation, self._events([other]), 1, None if self._chance(0.5) else most)
+
+    def _change(self, about: Sequence[Event]) -> nodes.PatientExpression:
+        """Mostly by as much as a number that is told twice of somebody has moved."""
+        told = [about, *self._random.sample(self._told, len(self._told))]
+        pairs = next(filter(None, map(_moved, told)), None)
+        if pairs is None:
+            return nodes.Exists(self._events(about))
+        one, other, name = self._random.choice(pairs)
+        before, after = float(one.attributes[name]), float(other.attributes[name])
+        way, moved = "rise" if (after > before) is not self._chance(0.1) else "fall", abs(after - before)
+        relative = before > 0 and self._chance(0.3)
+        amount = min(100.0, 100 * moved / before) if relative else moved
+        operator, amount = self._random.choice([(">", 0.0), (">=", amount), (">", amount / 2)])
+        gap = other.day.midpoint - one.day.midpoint
+        most = None if self._chance(0.6) else gap + self._random.choice([0, 3, 60])
+        concept = nodes.Under(term(one.concept)) if one.concept in CONCEPTS else None
+        asked = nodes.Events(one.kind, concept, context="any" if self._chance(0.1) else "present")
+        return nodes.Change(way, asked, name, operator, amount, relative, "", most, self._stranger(0.1))
+
+    def _total(self, about: Sequence[Event]) -> nodes.PatientExpression:
+        """Mostly of as much as the numbers of somebody add up to."""
+        numbers = [(one, name) for one in about for name in sorted(one.attributes) if _is_number(one, name)]
+        if not numbers:
+            return nodes.Exists(self._events(about))
+        event, name = self._random.choice(numbers)
+        alike = [one for one, other in numbers if (one.kind, other) == (event.kind, name)]
+        whole = sum(float(one.attributes[name]) for one in alike)
+        operator = self._random.choice([one for one in nodes.OPERATORS if one != "!="])
+        asked = nodes.Events(event.kind, context="any" if self._chance(0.1) else "present")
+        return nodes.Total(name, asked, operator, self._random.choice([whole, whole, whole + 1, whole / 2]))
 
     def _stranger(self, share: float) -> nodes.Events | None:
         return self._events(self._somebody()) if self._chance(share) else None
@@ -348,6 +404,21 @@ def _value_term(attribute: str, value: Value) -> nodes.Term:
     return nodes.Name(value if isinstance(value, str) else f"{value:g}")
 
 
+def _is_number(event: Event, name: str) -> bool:
+    return isinstance(event.attributes.get(name), float)
+
+
+def _moved(told: Sequence[Event]) -> list[tuple[Event, Event, str]]:
+    """Two events of one kind and concept, the later of which has another number in the attribute."""
+    return [
+        (one, other, name)
+        for one, other in itertools.permutations([one for one in told if one.world > World.NONE], 2)
+        if (one.kind, one.concept) == (other.kind, other.concept) and one.day.midpoint < other.day.midpoint
+        for name in sorted(one.attributes)
+        if _is_number(one, name) and _is_number(other, name) and one.attributes[name] != other.attributes[name]
+    ]
+
+
 def _finds(events: nodes.Events, event: Event) -> bool:
     """Whether the event set has the event, as far as something may be so."""
     record = Journey(event.patient_id, events=(event,))
@@ -404,6 +475,15 @@ def _details(node: Any) -> Iterator[tuple[str, str]]:
             yield "times", by
         case nodes.Lacking(how, _):
             yield "lacking", how
+        case nodes.Repeated(relation=relation):
+            yield "repeated", relation
+        case nodes.Change(way=way, relative=relative, maximum=maximum, during=during):
+            yield "change", f"{way} by a part" if relative else way
+            yield "change", "at any time" if maximum is None else "in a time"
+            if during is not None:
+                yield "change", "during"
+        case nodes.Total(operator=operator):
+            yield "total", operator
         case nodes.Ordered(left, relation, right, minimum, maximum):
             least = "min" if minimum > (0 if relation == "within" else 1) else ""
             yield "relation", " ".join(filter(None, (relation, least, "" if maximum is None else "max")))
@@ -428,6 +508,10 @@ def wanted() -> frozenset[str]:
     expected |= {f"window: {shape}" for shape in ("both", "since", "until", "whole")}
     expected |= {"exactly: Under", "exactly: Is", "at least: one", "at least: some", "at least: all"}
     expected |= {f"times: {by}" for by in nodes.COUNTED} | {f"lacking: {how}" for how in nodes.ABSENCES}
+    expected |= {f"repeated: {relation}" for relation in nodes.COUNTED_BESIDE}
+    expected |= {f"change: {way}{part}" for way in nodes.WAYS for part in ("", " by a part")}
+    expected |= {"change: at any time", "change: in a time", "change: during"}
+    expected |= {f"total: {operator}" for operator in nodes.OPERATORS if operator != "!="}
     expected |= {f"relation: {relation} another" for relation in nodes.RELATIONS}
     expected |= {f"relation: {relation} without" for relation in nodes.GAP_RELATIONS}
     expected |= {f"relation: {relation}" for relation in nodes.RELATIONS if relation not in nodes.GAP_RELATIONS}

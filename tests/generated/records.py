@@ -104,7 +104,7 @@ _OFTEN: Final = {
     "tnm": 2,
     "stage": 3,
     "grade": 1,
-    "lab": 1,
+    "lab": 3,
     "death": 1,
 }
 _FIRST_YEAR: Final = 2019

@@ -43,10 +43,11 @@ def denied(node: q.Events) -> q.Events:
 
 @st.composite
 def queries(draw: st.DrawFn) -> q.Query:
-    """Queries all of whose facts are asked to be denied, but for those whose absence is asked for."""
+    """Queries all of whose facts are asked to be denied, but for those whose absence, or going on, is asked for."""
 
     def changed(node: q.Node) -> q.Node:
-        if not isinstance(node, q.PatientExpression) or isinstance(node, q.Lacking):
+        # What is absent, or goes on, is asked of what there is.
+        if not isinstance(node, q.PatientExpression) or isinstance(node, q.Lacking | q.Ongoing):
             return node
         return map_event_sets(node, denied)
 

@@ -45,7 +45,7 @@ def test_answers_divide_the_patients(tally: engine_agreement.Tally) -> None:
 def test_every_pick_relation_context_and_nesting_is_drawn() -> None:
     """Whatever a node can say is said, in a run of some size."""
     random = Random("coverage")
-    journeys = records(random, 12)
+    journeys = records(random, 24)
     found: Counter[str] = Counter()
     for _ in range(3_000):
         found.update(features(query(random, journeys)))

@@ -72,7 +72,7 @@ def test_what_stands_in_a_list_of_results_is_no_heading(text: str) -> None:
     [
         (
             "Allergies: NKDA\n\n62-year-old man with ER positive breast cancer, ECOG 1, on letrozole.",
-            {"diagnosis", "biomarker", "performance", "medication"},
+            {"sex", "diagnosis", "biomarker", "performance", "medication"},
         ),
         ("Allergies: penicillin. ECOG 0.", {"performance"}),
         (

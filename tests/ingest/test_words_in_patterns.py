@@ -25,6 +25,7 @@ MORE = {
     "notation/protein.py": (14, "delins, stop, Greek letters: the notation of variants is logic"),
     "notation/structural.py": (8, "frame, dbSNP, reference: the notation of variants is logic"),
     "recognizers/allergies.py": (26, "allergic, intolerant, NKDA: what an allergy is; its lists are to become classes"),
+    "recognizers/encounters.py": (22, "admitted, hospitalized, disposition, visit: each alone in its place"),
     "recognizers/measurements.py": (44, "flags, feet and inches, verbs between: its lists are to become classes"),
     "recognizers/molecular.py": (18, "delins, METex, codon, percent, Allred: notation and names of scores"),
     "recognizers/spread.py": (4, "stage: alone in its place"),
