@@ -285,8 +285,8 @@ class OpenKb:
         ``translator`` "llm" also asks the chat model that the environment names (docs/guide/llm.md), and the two
         readings are held against each other; with "rules" nothing leaves the machine. UsageError for any other.
         ``definitions``: files of ``let … be …;`` lines, whose names are words that questions may use (*elderly*), also
-        where they would be too vague; or such definitions. ``settled``: choices made before, as :meth:`dialogue` keeps
-        them. ``seconds`` and ``cancel`` as for :meth:`find`: of the translation, and of each evaluation.
+        where they would be too vague; or such definitions. ``settled``: choices made before, as a :meth:`dialogue`
+        keeps. ``seconds`` and ``cancel`` as for :meth:`find`: of the translation, and of each evaluation.
         """
         expect("question", question, str, "a question in plain English, as text")
         # Imported when asked for: answering a query does not need it.
@@ -299,8 +299,8 @@ class OpenKb:
             return Answer(self._store, translated(self._store, question, translator, house), allowed)
 
     def dialogue(self, definitions: Iterable[str | os.PathLike[str]] = ()) -> Dialogue:
-        """A dialogue in plain English: questions that go on from each other (*only those under 50*), and readings
-        that are chosen once. ``definitions`` as for :meth:`ask`."""
+        """A dialogue in plain English: questions that go on from each other (*only those under 50*), and readings that
+        are chosen once. ``definitions`` as for :meth:`ask`."""
         from .dialogue import Dialogue
 
         return Dialogue(self, self._house(definitions))
