@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ...kb.kinds import COURSES, KIND_TABLE, MAIN_ATTRIBUTE, TREATMENTS
+from ...kb.kinds import COURSES, DERIVABLE, DESCRIBING_TUMORS, KIND_TABLE, MAIN_ATTRIBUTE, MOLECULAR, TREATMENTS
 from ...kb.ontology.concepts import ConceptTable
 from ..nodes import Compare, Events, Is, Name, NotThat, Pick, Union
 from ..parsing.parse import parse
@@ -48,10 +48,12 @@ _STOPPED: Final = "stopped"
 _UNITS: Final = {"day": "days", "week": "weeks", "month": "months", "year": "years"}
 _SOFT: Final = frozenset({"with", "treat", "both"})
 _SIGNS: Final = frozenset({"<", "<=", ">", ">=", "="})
-#: Kinds of which each note tells anew what is there: their days are no number of things.
 #: The types of chunk that name a treatment.
 _TREATING: Final = frozenset({"drug", "regimen", "radiation", "procedure"})
+#: Kinds of which each note tells anew what is there: their days are no number of things.
 _TOLD_AGAIN: Final = frozenset({"metastasis", "node"})
+#: Kinds that are told of a tumor as a whole.
+_TOLD_OF_TUMORS: Final = (DESCRIBING_TUMORS & DERIVABLE) - MOLECULAR
 #: What is no event in time.
 _NO_EVENTS: Final = frozenset({"sex", "age"})
 _TREATED: Final = frozenset(TREATMENTS)
@@ -251,7 +253,20 @@ def framed(chunks: Sequence[Chunk]) -> list[Chunk]:
     said = [chunk for chunk in chunks if chunk.type != "skip"]
     found: list[Chunk] = []
     for chunk in chunks:
-        if chunk.is_join("and") and chunk.text.lower().startswith(("but ", "yet ")):
+        at = said.index(chunk) if chunk.type != "skip" else -1
+        if (
+            chunk.type == "showed"
+            and (at < 1 or said[at - 1].type not in ("procedure", "radiation"))
+            or chunk.type == "needing"
+            and (at < 1 or said[at - 1].type not in ("condition", "unread"))
+        ):
+            chunk = replace(chunk, type="skip", value="")
+        elif _is_treatment_word(chunk) and at > 0 and said[at - 1].type in ("order", "during"):
+            # "After treatment for breast cancer": which one is not said.
+            named = said[at + 1 : at + 2]
+            if not named or named[0].is_join("with") and named[0].text.lower() == "for":
+                chunk = replace(chunk, type="unread", value="")
+        elif chunk.is_join("and") and chunk.text.lower().startswith(("but ", "yet ")):
             # What is asserted after "but" ends a denial before it.
             chunk = replace(chunk, value="with")
         elif chunk.is_join("except") and chunk.text.lower() == "but":
@@ -318,7 +333,7 @@ def _check_ties(cover: Sequence[Edge]) -> None:
 
 
 def _tied(fact: Criterion) -> str:
-    sort = "encounter" if fact.kind == "encounter" else fact.sort
+    sort = "encounter" if fact.kind == "encounter" else "timed" if fact.kind == "timed" else fact.sort
     if sort == "treatment" and fact.kind in ("surgery", "procedure"):
         return "operation"
     return {"in_situ": "extent"}.get(sort, sort)
@@ -335,7 +350,7 @@ def _check_beside(cover: Sequence[Edge], kept: Sequence[Item]) -> None:
         opening = kept[edge.start]
         if isinstance(opening, Chunk) and opening.type in ("order", "during", "bounded"):
             raise Unclear(f"what '{opening.text}' is said of", (opening.text,))
-        told = first is not None and first.kind in ("grade", "stage", "tnm")
+        told = first is not None and first.kind in _TOLD_OF_TUMORS
         words = kept[edge.start]
         if disease.kind == "diagnosis" and (told or isinstance(words, Chunk) and words.type in ("grading", "graded")):
             raise Unclear(f"what of '{disease.text}' and '{words.text}' stands in time", (words.text,))
@@ -364,6 +379,10 @@ def _alike(one: Criterion, other: Criterion) -> bool:
 def _says_diagnosed(item: Item) -> bool:
     said = item.text.lower().split() if isinstance(item, Chunk) else []
     return bool(set(said) & set(book.data("clauses")["house"]["diagnosed"].split()))
+
+
+def _is_treatment_word(chunk: Chunk) -> bool:
+    return chunk.is_join("treat") and chunk.text.lower() in ("treatment", "therapy", "treatments", "therapies")
 
 
 def _is_empty(item: Item) -> bool:
@@ -823,6 +842,30 @@ class Composer:
             return None
         first = with_condition(replace(events[0], pick=Pick("first")), Compare("line", ">=", float(count.least + 1)))
         return replace(fact, query=text_of_events([first]), ids=(), kind="counted"), _ONE
+
+    def concurrent(self, one: Criterion, both: Chunk, other: Criterion) -> Made | None:
+        """``radiation with concurrent cisplatin``."""
+        at_once = both.text.lower() in book.data("clauses")["house"]["at_once"]
+        return self._related(one, Relation(("overlapping",)), other) if at_once and one.kind != other.kind else None
+
+    def concurrent_and(self, one: Criterion, _: Chunk, both: Chunk, other: Criterion) -> Made | None:
+        return self.concurrent(one, both, other)
+
+    def shown_by(self, how: Criterion, showed: Chunk, fact: Criterion) -> Made | None:
+        """``whose biopsy showed a Gleason score of 8``."""
+        return self.found_on(fact, showed, how)
+
+    def needing(self, harm: Criterion, _: Chunk, treatment: Criterion) -> Made | None:
+        """``tumor lysis syndrome requiring dialysis``: given on or after it."""
+        if not _is_harm(harm):
+            return None
+        return self._related(treatment, Relation(("on or after",)), harm)
+
+    def first_was(self, pick: Chunk, wide: Criterion, narrow: Criterion) -> Made | None:
+        """``whose first systemic therapy was carboplatin plus paclitaxel``."""
+        if pick.value == "first" and "systemic therapy" in wide.query:
+            return self.line(Chunk("line", pick.text, pick.start, pick.end, "1"), narrow)
+        return self.as_first(narrow, pick, pick, wide)
 
     def lines_of_next(self, count: Count, lines: Chunk, fact: Criterion) -> Made | None:
         return self.lines_of(count, lines, lines, fact)
@@ -1712,6 +1755,8 @@ class Composer:
 
     def _compared(self, fact: Criterion, attribute: str, count: Count) -> Made | None:
         operator, bound = (">=", count.least) if count.most is None else ("<=", count.most)
+        if count.least == count.most:
+            operator = "="
 
         def change(events: Events) -> Events | None:
             if events.context != "present" or not self._can(events, fact, attribute):

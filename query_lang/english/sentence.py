@@ -107,6 +107,10 @@ class Parser(ListReader):
             self.at += 1
         self._inside = any(self._joins(at, "open") for at in range(start, self.at))
         criterion = self._criterion(self.at)
+        treated = any(self._joins(at, "treat") for at in range(start, self.at))
+        if treated and criterion is not None and criterion.sort == "disease":
+            # "Never treated for their leukemia": the disease is not what is denied.
+            raise Unclear(f"which treatment '{item.text}' denies", (item.text,))
         if criterion is None:
             if head != "not" or not self._criterion_ahead():
                 raise Unclear(f"what '{item.text}' denies", (item.text,))
@@ -147,7 +151,8 @@ class Parser(ListReader):
             # "surgery but not mastectomy": another operation, or none of that kind?
             return self.chooser.choose("one of another kind", "none of that kind") == 0
         if base.sort == criterion.sort == "treatment" and item.value == "exclude":
-            return bool(base.ids) and bool(criterion.ids)
+            people = set(item.text.lower().split()) & set(book.data("words")["people"]["words"].split())
+            return not people and base.kind == criterion.kind and bool(base.ids and criterion.ids)
         if base.sort == criterion.sort == "disease" and item.value == "exclude" and len(self.groups) == 1:
             return bool(base.ids) and all(
                 any(self.concepts.related(one, other) for other in base.ids) for one in criterion.ids
@@ -215,6 +220,7 @@ class Parser(ListReader):
         if not ids or not away_ids or len(group.members) > 1:
             raise Unclear("what the exception takes away", (excluded[0].text,))
         kind = {"treatment": base.kind or "medication", "disease": "diagnosis"}.get(group.sort)
-        if kind is None:
+        if kind is None or any(member.kind != base.kind for member in excluded):
+            # An operation is not among the courses of a medication.
             raise Unclear("what the exception takes away", (excluded[0].text,))
         return replace(group, query=other_than(kind, ids, away_ids, self.concepts))

@@ -29,6 +29,7 @@ ALLOWED = {
     "eval/training/few/silver.py": "types of a corpus's labels",
     "eval/training/linking/mentions.py": "labels of corpora, and how many mentions of each kind a person judged",
     "kb/ontology/rows.py": "kinds of concept",
+    "query_lang/english/composition.py": "types of chunk that name a treatment",
     "query_lang/english/lexer.py": "kinds of concept",
 }
 

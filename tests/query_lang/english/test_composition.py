@@ -1,4 +1,4 @@
-"""The words between the facts of a question: each class of them as a query; what ties them and cannot be said, declined."""
+"""The words between the facts of a question: each class of them as a query; what ties them and is open, declined."""
 
 from __future__ import annotations
 
