@@ -559,8 +559,8 @@ class Composer:
         return self.not_because(fact, no, reason)
 
     def of_own(self, fact: Criterion, _: Chunk, __: Chunk) -> Made | None:
-        """``surgery of the primary``."""
-        return fact, _ONE
+        """``radiation to the primary``; of an operation it says which organ, that no record of it tells for certain."""
+        return None if fact.kind == "procedure" else (fact, _ONE)
 
     def stain(self, stain: Chunk) -> Made | None:
         return (stain.value,), _PART

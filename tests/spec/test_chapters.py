@@ -12,7 +12,6 @@ import pytest
 
 from cohortium.engine.fast import evaluate as fast
 from cohortium.engine.reference import meaning as reference
-from cohortium.kb.kinds import KINDS, values_of
 from cohortium.kb.model import ALL_TUMORS, NO_TUMOR, DayInterval, Event, Journey, World
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales
@@ -23,10 +22,10 @@ from cohortium.query_lang.errors import QueryError
 from cohortium.query_lang.parsing.parse import parse
 from cohortium.query_lang.render import render
 from cohortium.query_lang.resolution.resolve import resolve_text
-from cohortium.query_lang.vocabulary import KIND_WORDS
 from tests.generated.memory_kb import MemoryKb
-from tests.generated.record_tables import NOTE, journeys, rows
+from tests.generated.record_tables import journeys
 from tests.spec import book
+from tests.spec.records import unlike_a_reading
 
 WORLDS = (World.CERTAIN, World.BELIEVED, World.POSSIBLE)
 PARTS = {part.place: part for part in book.parts()}
@@ -206,18 +205,4 @@ def test_a_wrong_query_is_answered_with_this_message(
 def test_records_are_such_as_reading_makes(concepts: ConceptTable) -> None:
     """Each event has a concept of the ontology that fits its kind, and attributes that the kind has."""
     for part in PARTS.values():
-        for cells in rows(part.table) if part.table else ():
-            kind, concept = cells.get("kind", ""), cells.get("concept", "")
-            if not kind or kind == NOTE:
-                continue
-            words = KIND_WORDS[kind]
-            assert kind in KINDS
-            if concept and kind not in ("death", "trial"):
-                assert concepts.get(concept).kind in words.concepts, f"{part.place}: {cells}"
-            for pair in filter(None, cells.get("attributes", "").split(",")):
-                name, _, value = (text.strip() for text in pair.partition("="))
-                type_ = words.attributes[name]
-                assert value
-                if isinstance(type_, str) and type_.startswith("concept:"):
-                    kinds_of = {concepts.get(str(one)).kind for one in values_of(name, value)}
-                    assert kinds_of == {type_.removeprefix("concept:")}, f"{part.place}: {cells}"
+        assert unlike_a_reading(part.table, concepts) == [], part.place
