@@ -54,6 +54,8 @@ _TREATING: Final = frozenset({"drug", "regimen", "radiation", "procedure"})
 _TOLD_AGAIN: Final = frozenset({"metastasis", "node"})
 #: Kinds that are told of a tumor as a whole.
 _TOLD_OF_TUMORS: Final = (DESCRIBING_TUMORS & DERIVABLE) - MOLECULAR
+#: The types of chunk before which ``primary`` says nothing of its own.
+_OWNED: Final = frozenset({"tumor", "procedure", "phrase", "site", "feature"})
 #: What is no event in time.
 _NO_EVENTS: Final = frozenset({"sex", "age"})
 _TREATED: Final = frozenset(TREATMENTS)
@@ -285,7 +287,8 @@ def framed(chunks: Sequence[Chunk]) -> list[Chunk]:
             before = said[at - 1] if at else None
             after = said[at + 1 : at + 3]
             if chunk.type == "own":
-                keeps = not after or after[0].type not in ("tumor", "procedure", "phrase", "site", "feature")
+                removed = at > 1 and said[at - 1].text.lower() in ("of", "of the") and said[at - 2].type == "procedure"
+                keeps = removed or not after or after[0].type not in _OWNED
             else:
                 timed = before is not None and (
                     before.type == "order" or before.is_join("with") and at > 1 and said[at - 2].type == "unit"
@@ -560,7 +563,7 @@ class Composer:
 
     def of_own(self, fact: Criterion, _: Chunk, __: Chunk) -> Made | None:
         """``radiation to the primary``; of an operation it says which organ, that no record of it tells for certain."""
-        return None if fact.kind == "procedure" else (fact, _ONE)
+        return (fact, _ONE) if fact.kind in ("radiation", "medication", "regimen") else None
 
     def stain(self, stain: Chunk) -> Made | None:
         return (stain.value,), _PART
