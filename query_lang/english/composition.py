@@ -265,8 +265,8 @@ def framed(chunks: Sequence[Chunk]) -> list[Chunk]:
             chunk = replace(chunk, type="skip", value="")
         elif _is_treatment_word(chunk) and at > 0 and said[at - 1].type in ("order", "during"):
             # "After treatment for breast cancer": which one is not said.
-            named = said[at + 1 : at + 2]
-            if not named or named[0].is_join("with") and named[0].text.lower() == "for":
+            following = said[at + 1 : at + 2]
+            if not following or following[0].is_join("with") and following[0].text.lower() == "for":
                 chunk = replace(chunk, type="unread", value="")
         elif chunk.is_join("and") and chunk.text.lower().startswith(("but ", "yet ")):
             # What is asserted after "but" ends a denial before it.
@@ -312,8 +312,13 @@ def _check_shared(cover: Sequence[Edge], kept: Sequence[Item]) -> None:
             joint, beside = (cover[at + n * step].worth if 0 <= at + n * step < len(cover) else None for n in (1, 2))
             if not isinstance(joint, Chunk) or not joint.is_join("and") or joint.text.lower() not in _BARE_AND:
                 continue
-            then = step == 1 and worth.steps and isinstance(beside, Criterion) and beside.sort == "treatment"
-            if then and worth.last and worth.query.count(" before ") + worth.query.count(" then "):
+            then = step == 1 and worth.steps and worth.last
+            if (
+                then
+                and isinstance(beside, Criterion)
+                and beside.sort == "treatment"
+                and worth.query.count(" before ") + worth.query.count(" then ")
+            ):
                 raise Unclear(f"whether '{beside.text}' came after, too", (joint.text,))
             shared = worth.kind == "timed" or step == 1
             if shared and own and isinstance(beside, Criterion) and _alike(own[0], beside):
