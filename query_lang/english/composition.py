@@ -253,9 +253,14 @@ def framed(chunks: Sequence[Chunk]) -> list[Chunk]:
     """Words that carry something in some places only, as words that carry nothing in the others: ``diagnosis`` after a
     word of time is a day, ``primary`` beside a disease or an operation says nothing of its own."""
     said = [chunk for chunk in chunks if chunk.type != "skip"]
+    pronouns = book.data("clauses")["house"]["pronouns"]
+    several = sum(chunk.type in ("tumor", "condition") for chunk in said) > 1
     found: list[Chunk] = []
     for chunk in chunks:
         at = said.index(chunk) if chunk.type != "skip" else -1
+        if several and chunk.text.lower() in pronouns and found and found[-1].text.lower() == "for":
+            # "Cancer and pneumonia with antibiotics for it": for which?
+            chunk = replace(chunk, type="unread", value="")
         if (
             chunk.type == "showed"
             and (at < 1 or said[at - 1].type not in ("procedure", "radiation"))
