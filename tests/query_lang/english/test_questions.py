@@ -60,6 +60,26 @@ def test_further_paraphrases_are_right_or_declined(concepts: ConceptTable, scale
     assert share(rows, WRONG) <= 0.01
 
 
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"), [("usual_paraphrases.json", 0.87, 0.03), ("free_paraphrases.json", 0.6, 0.05)]
+)
+def test_two_more_sets_of_paraphrases(
+    name: str, right: float, wrong: float, concepts: ConceptTable, scales: Scales
+) -> None:
+    """228 each, by two other writers, seen since: one in the usual clinical names, one in very free words."""
+    rows = judged(load_questions(DATA / name), concepts, scales, each=EACH)
+    assert share(rows, RIGHT) >= right
+    assert share(rows, WRONG) <= wrong
+
+
+@pytest.mark.parametrize(("kind", "least", "most"), [("clear", 0.47, 1), ("hurried", 0.22, 1), ("unclear", 0, 0.04)])
+def test_strangers_questions(kind: str, least: float, most: float, ask: Ask) -> None:
+    """1,000 questions by writers who knew neither bank nor translator, seen since: what share is answered."""
+    asked = [one for one in json.loads((DATA / "strangers.json").read_text(encoding="utf-8")) if one["kind"] == kind]
+    share_answered = sum(not ask(one["text"]).abstained for one in asked) / len(asked)
+    assert least <= share_answered <= most
+
+
 @pytest.mark.parametrize("unclear", UNCLEAR, ids=lambda one: one["text"][:40])
 def test_no_unclear_text_is_answered(unclear: dict[str, str], ask: Ask) -> None:
     """A text that is vague, half said, contradictory or no question for patients is declined, or its readings given."""
