@@ -330,6 +330,23 @@ def _check_shared(cover: Sequence[Edge], kept: Sequence[Item]) -> None:
                 raise Unclear(f"whether '{beside.text}' is meant as '{own[0].text}' is; say it of each", (joint.text,))
 
 
+def _apart_in_time(left: Criterion, relation: Relation, right: Criterion) -> bool:
+    """Whether the two cannot be in this relation of time; unclear where the one says that it is in another."""
+    if "during" in relation.ways and (right.kind == "diagnosis" or right.name == _BEGUN):
+        return True
+    if {left.kind, right.kind} & _NO_EVENTS or "lasting" in right.query:
+        return True
+    if "intent = adjuvant" in left.query and "before" in relation.ways and right.kind == "surgery":
+        raise Unclear(f"'{left.text}' is given after surgery, and not before it", (left.text,))
+    if "intent = neoadjuvant" in left.query and "after" in relation.ways and right.kind == "surgery":
+        raise Unclear(f"'{left.text}' is given before surgery, and not after it", (left.text,))
+    wide = [one for one in (left, right) if one.sort == "extent" and len(events_of(one.query)) > _MOST_ALTERNATIVES]
+    if wide and not (relation.measured or relation.at_time):
+        return True
+    # "Before the tumor": which day of it is not said.
+    return "neoplasm" in (*left.ids, *right.ids)
+
+
 def _check_ties(cover: Sequence[Edge]) -> None:
     """Unclear where a preposition between two facts says more than that both are wanted, and nothing took it up."""
     ties = book.data("clauses")["ties"]
@@ -1649,19 +1666,7 @@ class Composer:
         return None
 
     def _related(self, left: Criterion, relation: Relation, right: Criterion) -> Made | None:
-        if "during" in relation.ways and (right.kind == "diagnosis" or right.name == _BEGUN):
-            return None
-        if {left.kind, right.kind} & _NO_EVENTS or "lasting" in right.query:
-            return None
-        if "intent = adjuvant" in left.query and "before" in relation.ways and right.kind == "surgery":
-            raise Unclear(f"'{left.text}' is given after surgery, and not before it", (left.text,))
-        if "intent = neoadjuvant" in left.query and "after" in relation.ways and right.kind == "surgery":
-            raise Unclear(f"'{left.text}' is given before surgery, and not after it", (left.text,))
-        wide = [one for one in (left, right) if one.sort == "extent" and len(events_of(one.query)) > _MOST_ALTERNATIVES]
-        if wide and not (relation.measured or relation.at_time):
-            return None
-        if "neoplasm" in (*left.ids, *right.ids):
-            # "Before the tumor": which day of it is not said.
+        if _apart_in_time(left, relation, right):
             return None
         lefts, rights = _in_time(left), _in_time(right)
         if left.kind == "change" and rights and relation.ways == ("during",) and len(rights) == 1:
