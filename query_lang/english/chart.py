@@ -26,13 +26,15 @@ _PASSING: Final = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """``made : part part … -> action``."""
+    """``made : part part … -> action 2 1``."""
 
     made: str
     parts: tuple[str, ...]
     action: str
     #: Whether nothing at all may stand between the parts.
     tight: bool = False
+    #: The places of the parts that the action is given, in its order; none: all.
+    takes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,10 @@ def rules() -> tuple[Rule, ...]:
     for line in _GRAMMAR.read_text(encoding="utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
             made, sign, rest = _PARTED.split(line, maxsplit=1)
-            parts, _, action = rest.partition("->")
-            found.append(Rule(made.strip(), tuple(parts.split()), action.strip(), sign == "="))
+            parts, _, told = rest.partition("->")
+            action, *takes = told.split()
+            places = tuple(int(one) - 1 for one in takes)
+            found.append(Rule(made.strip(), tuple(parts.split()), action, sign == "=", places))
     return tuple(found)
 
 
@@ -127,7 +131,8 @@ class Chart:
                 yield from self._matches(parts, at, edge.end, held, passed + 1, most)
 
     def _made(self, number: int, rule: Rule, parts: tuple[Edge, ...], passed: int) -> Edge | None:
-        made = self._actions[rule.action](*[one.worth for one in parts])
+        taken = [parts[place] for place in rule.takes] if rule.takes else parts
+        made = self._actions[rule.action](*[one.worth for one in taken])
         if made is None:
             return None
         worth, cost = made

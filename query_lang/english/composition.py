@@ -468,15 +468,12 @@ class Composer:
         """``within a year``: the article carries nothing, the unit stands for one."""
         return _amount("1", unit) if not unit.text.lower().endswith("s") and len(unit.text) > 2 else None
 
-    def amount_range(self, low: Chunk, _: Chunk, high: Chunk, unit: Chunk) -> Made | None:
+    def amount_range(self, low: Chunk, high: Chunk, unit: Chunk) -> Made | None:
         made = _amount(low.text, unit)
         return None if made is None else (replace(made[0], high=high.text), _PART)
 
     def bounded(self, sign: Chunk, amount: Amount) -> Made | None:
         return (Bounded(sign.value, amount), _PART) if sign.value in ("<", "<=", ">", ">=") else None
-
-    def bounded_after(self, amount: Amount, sign: Chunk) -> Made | None:
-        return Bounded(sign.value, amount), _PART
 
     def rel_order(self, order: Chunk) -> Made | None:
         return Relation((order.value,)), _PART
@@ -494,25 +491,25 @@ class Composer:
         start = {">=": "at least", ">": "more than", "<=": "within", "<": "within"}[bound.operator]
         return Relation((f"{start} {bound.amount} {order.value}",)), _PART
 
-    def rel_within(self, _: Chunk, amount: Amount, order: Chunk) -> Made | None:
+    def rel_within(self, amount: Amount, order: Chunk) -> Made | None:
         return (Relation((f"within {amount} {order.value}",)), _PART) if order.value in ("before", "after") else None
 
-    def rel_within_after(self, _: Chunk, amount: Amount, __: Chunk) -> Made | None:
+    def rel_within_after(self, amount: Amount) -> Made | None:
         return Relation((f"within {amount} after",)), _PART
 
-    def rel_first(self, _: Chunk, pick: Chunk, amount: Amount, order: Chunk) -> Made | None:
+    def rel_first(self, pick: Chunk, amount: Amount, order: Chunk) -> Made | None:
         """``in the first 3 months after``."""
-        return self.rel_within(order, amount, order) if pick.value == "first" else None
+        return self.rel_within(amount, order) if pick.value == "first" else None
 
-    def rel_first_of(self, _: Chunk, pick: Chunk, amount: Amount, __: Chunk) -> Made | None:
+    def rel_first_of(self, pick: Chunk, amount: Amount) -> Made | None:
         return (Relation((f"within {amount} after",)), _PART) if pick.value == "first" else None
 
-    def rel_bounded_from(self, bound: Bounded, _: Chunk) -> Made | None:
+    def rel_bounded_from(self, bound: Bounded) -> Made | None:
         """``less than a year from diagnosis``."""
         start = {">=": "at least", ">": "more than", "<=": "within", "<": "within"}[bound.operator]
         return Relation((f"{start} {bound.amount} after",)), _PART
 
-    def rel_around(self, _: Chunk, amount: Amount, __: Chunk) -> Made | None:
+    def rel_around(self, amount: Amount) -> Made | None:
         return Relation((f"within {amount} of",)), _PART
 
     def rel_between(self, amount: Amount, order: Chunk) -> Made | None:
@@ -527,12 +524,12 @@ class Composer:
     def rel_same_day(self, _: Chunk) -> Made | None:
         return Relation(("on the same day as",)), _PART
 
-    def rel_either(self, one: Relation, _: Chunk, other: Relation) -> Made | None:
+    def rel_either(self, one: Relation, other: Relation) -> Made | None:
         return Relation((*one.ways, *other.ways)), _PART
 
     # --- one fact ---------------------------------------------------------------------------------------------
 
-    def soft(self, _: Any, fact: Any) -> Made | None:
+    def soft(self, fact: Any) -> Made | None:
         """A word that only leads over to what follows."""
         return fact, _ONE + 0.05
 
@@ -547,35 +544,26 @@ class Composer:
     def intended(self, intent: Chunk, fact: Criterion) -> Made | None:
         return self._attributed(fact, "intent", intent.value)
 
-    def intended_after(self, fact: Criterion, intent: Chunk) -> Made | None:
-        return self._attributed(fact, "intent", intent.value)
-
     def sided(self, side: Chunk, fact: Criterion) -> Made | None:
         return self._attributed(fact, "laterality", side.value)
 
-    def sided_after(self, fact: Criterion, side: Chunk) -> Made | None:
-        return self._attributed(fact, "laterality", side.value)
-
-    def begun(self, _: Chunk, fact: Criterion) -> Made | None:
+    def begun(self, fact: Criterion) -> Made | None:
         """``started X``: no more than X by itself; in time, the first X."""
         if any(one.moment == "end" for one in events_of(fact.query)):
             return None
         return (replace(fact, name=_BEGUN), _ONE) if events_of(fact.query) else None
 
-    def stopped(self, _: Chunk, fact: Criterion) -> Made | None:
+    def stopped(self, fact: Criterion) -> Made | None:
         made = self._attributed(fact, "status", "discontinued")
         return None if made is None else (replace(made[0], name=_STOPPED), made[1])
 
-    def stopped_after(self, fact: Criterion, stop: Chunk) -> Made | None:
-        return self.stopped(stop, fact)
-
-    def stopped_early(self, stop: Chunk, fact: Criterion, early: Criterion) -> Made | None:
-        return self.stopped(stop, fact) if early.text.lower() == "early" else None
+    def stopped_early(self, fact: Criterion, early: Criterion) -> Made | None:
+        return self.stopped(fact) if early.text.lower() == "early" else None
 
     def because(self, fact: Criterion, reason: Chunk) -> Made | None:
         return self._attributed(fact, "reason", reason.value)
 
-    def not_because(self, fact: Criterion, _: Chunk, reason: Chunk) -> Made | None:
+    def not_because(self, fact: Criterion, reason: Chunk) -> Made | None:
         """``…, not because of progression``."""
 
         def change(events: Events) -> Events | None:
@@ -585,17 +573,14 @@ class Composer:
 
         return self._changed(fact, change)
 
-    def not_because4(self, fact: Criterion, _: Chunk, no: Chunk, reason: Chunk) -> Made | None:
-        return self.not_because(fact, no, reason)
-
-    def of_own(self, fact: Criterion, _: Chunk, __: Chunk) -> Made | None:
+    def of_own(self, fact: Criterion) -> Made | None:
         """``radiation to the primary``; of an operation it says which organ, that no record of it tells for certain."""
         return (fact, _ONE) if fact.kind in ("radiation", "medication", "regimen") else None
 
     def stain(self, stain: Chunk) -> Made | None:
         return (stain.value,), _PART
 
-    def stain_or(self, stains: tuple[str, ...], _: Chunk, stain: Chunk) -> Made | None:
+    def stain_or(self, stains: tuple[str, ...], stain: Chunk) -> Made | None:
         return (*stains, stain.value), _PART
 
     def stained(self, marker: Chunk, stains: tuple[str, ...]) -> Made | None:
@@ -606,7 +591,7 @@ class Composer:
         values = ", ".join("'0'" if one == "0" else f"'{one}+'" for one in stains)
         return Criterion("finding", f"biomarker {concept(ids[0])} in ({values})", marker.text, "biomarker"), _ONE
 
-    def because_of_fact(self, fact: Criterion, _: Chunk, harm: Criterion) -> Made | None:
+    def because_of_fact(self, fact: Criterion, harm: Criterion) -> Made | None:
         """Ended for a harm that is named: reasons are held by their class, which is less than was asked."""
         if fact.kind == "timed" or not events_of(harm.query) or "context" in (fact.kind, harm.kind):
             return None
@@ -620,24 +605,18 @@ class Composer:
             (harm.text,),
         )
 
-    def ended_for(self, fact: Criterion, because: Chunk, harm: Criterion) -> Made | None:
+    def ended_for(self, fact: Criterion, harm: Criterion) -> Made | None:
         """``stopped for diarrhea``; of what was not stopped or reduced, ``for`` says what it was given for."""
         if "status = discontinued" not in fact.query and "change =" not in fact.query:
             return None
-        return self.because_of_fact(fact, because, harm)
+        return self.because_of_fact(fact, harm)
 
     def dosed(self, dose: Chunk, fact: Criterion) -> Made | None:
         return self._attributed(fact, "change", dose.value)
 
-    def dosed_after(self, fact: Criterion, dose: Chunk) -> Made | None:
-        return self.dosed(dose, fact)
-
-    def first_treated(self, pick: Chunk, _: Chunk, fact: Criterion) -> Made | None:
+    def first_treated(self, pick: Chunk, fact: Criterion) -> Made | None:
         """``first treated with X``: X in the first line."""
         return self.line(Chunk("line", pick.text, pick.start, pick.end, "1"), fact) if pick.value == "first" else None
-
-    def line_treat(self, line: Chunk, _: Chunk) -> Made | None:
-        return line, _PART
 
     def line_of_any(self, line: Chunk, treat: Chunk) -> Made | None:
         """``first-line treatment`` without a drug: any systemic therapy."""
@@ -647,13 +626,13 @@ class Composer:
         made = self.line(line, systemic)
         return None if made is None else (made[0], made[1] + 0.3)
 
-    def begun_after(self, fact: Criterion, begin: Chunk) -> Made | None:
+    def begun_after(self, fact: Criterion) -> Made | None:
         """``cisplatin was started``; what follows may be what began, which costs less."""
-        made = self.begun(begin, fact)
+        made = self.begun(fact)
         return None if made is None else (made[0], made[1] + 0.2)
 
     def dropped(self, fact: Criterion, word: Chunk) -> Made | None:
-        return self.stopped(word, fact) if word.text.lower() == "dropped" else None
+        return self.stopped(fact) if word.text.lower() == "dropped" else None
 
     # --- where, and how much ----------------------------------------------------------------------------------
 
@@ -662,7 +641,7 @@ class Composer:
         plain = len(site.ids) == 1 and not any(letter.isdigit() for letter in site.text)
         return (Sites(site.ids[:1]), _PART) if plain else None
 
-    def sites_or(self, sites: Sites, _: Chunk, site: Chunk) -> Made | None:
+    def sites_or(self, sites: Sites, site: Chunk) -> Made | None:
         return (Sites((*sites.ids, *site.ids)), _PART) if len(site.ids) == 1 else None
 
     def at_sites(self, fact: Criterion, *rest: Any) -> Made | None:
@@ -703,10 +682,7 @@ class Composer:
                     return found
         return ()
 
-    def at_sites_before(self, sites: Sites, fact: Criterion) -> Made | None:
-        return self.at_sites(fact, sites)
-
-    def node_involved(self, site: Chunk, _: Chunk) -> Made | None:
+    def node_involved(self, site: Chunk) -> Made | None:
         if len(site.ids) != 1 or not self.concepts.is_a(site.ids[0], "lymph_node"):
             return None
         node = concept(site.ids[0])
@@ -714,13 +690,7 @@ class Composer:
         return Criterion("finding", query, site.text, "node"), _ONE
 
     def node_positive(self, value: Chunk, site: Chunk) -> Made | None:
-        return self.node_involved(site, value) if _is_positive(value) else None
-
-    def node_positive_after(self, site: Chunk, value: Chunk) -> Made | None:
-        return self.node_positive(value, site)
-
-    def node_involved_in(self, involved: Chunk, _: Chunk, site: Chunk) -> Made | None:
-        return self.node_involved(site, involved)
+        return self.node_involved(site) if _is_positive(value) else None
 
     def graded(self, graded: Chunk) -> Made | None:
         return Criterion("finding", f"grade {graded.value}", graded.text, "grade"), _ONE
@@ -731,25 +701,17 @@ class Composer:
     def grade_compared(self, grading: Chunk, sign: Chunk, number: Chunk) -> Made | None:
         return self._grade(grading, f"{sign.value} {number.text}", number) if sign.value in _SIGNS else None
 
-    def grade_compared_after(self, grading: Chunk, number: Chunk, sign: Chunk) -> Made | None:
-        return self.grade_compared(grading, sign, number)
-
-    def grade_between(self, grading: Chunk, low: Chunk, _: Chunk, high: Chunk) -> Made | None:
+    def grade_between(self, grading: Chunk, low: Chunk, high: Chunk) -> Made | None:
         return self._grade(grading, f"between {low.text} and {high.text}", high)
 
-    def gleason_sum(self, grading: Chunk, one: Chunk, plus: Chunk, other: Chunk) -> Made | None:
-        total = self._sum(grading, one, plus, other)
-        # 3 + 4 and 4 + 3 have one sum and are not the same.
-        return None if total is None or total == 7 else self._grade(grading, f"= {total}", other)
-
-    def gleason_sum_after(self, grading: Chunk, one: Chunk, plus: Chunk, other: Chunk, sign: Chunk) -> Made | None:
-        total = self._sum(grading, one, plus, other)
-        return None if total is None or total == 7 else self._grade(grading, f"{sign.value} {total}", other)
-
-    def _sum(self, grading: Chunk, one: Chunk, plus: Chunk, other: Chunk) -> int | None:
+    def gleason_sum(
+        self, grading: Chunk, one: Chunk, plus: Chunk, other: Chunk, sign: Chunk | None = None
+    ) -> Made | None:
         if grading.value != "gleason" or plus.text.lower() != "plus" or not (one.text + other.text).isdigit():
             return None
-        return int(one.text) + int(other.text)
+        total = int(one.text) + int(other.text)
+        # 3 + 4 and 4 + 3 have one sum and are not the same.
+        return None if total == 7 else self._grade(grading, f"{'=' if sign is None else sign.value} {total}", other)
 
     def _grade(self, grading: Chunk, test: str, number: Chunk) -> Made | None:
         if not number.text.isdigit() or int(number.text) > (10 if grading.value == "gleason" else 5):
@@ -763,7 +725,7 @@ class Composer:
     def event_grade_after(self, grading: Chunk, number: Chunk, sign: Chunk, fact: Criterion) -> Made | None:
         return self._event_grade(fact, f"grade {sign.value} {number.text}") if grading.value == "grade" else None
 
-    def event_grade_between(self, grading: Chunk, low: Chunk, _: Chunk, high: Chunk, fact: Criterion) -> Made | None:
+    def event_grade_between(self, low: Chunk, high: Chunk, fact: Criterion) -> Made | None:
         return self._event_grade(fact, f"grade between {low.text} and {high.text}")
 
     def _event_grade(self, fact: Criterion, condition: str) -> Made | None:
@@ -779,9 +741,6 @@ class Composer:
         if len(marker.ids) != 1 or not set(words) & set(book.data("clauses")["house"]["abnormal"].split()):
             return None
         return Criterion("finding", f"biomarker {concept(marker.ids[0])} = positive", marker.text, "biomarker"), _ONE
-
-    def abnormal_noun(self, marker: Chunk, _: Chunk) -> Made | None:
-        return self.abnormal(marker)
 
     def gene_result(self, gene: Chunk, value: Chunk) -> Made | None:
         """``EGFR negative``: no change was found, or the test says so."""
@@ -800,7 +759,7 @@ class Composer:
         days = book.data("clauses")["house"]["days_at_the_time"]
         return Relation((f"within {days} days of",), at_time=True), _PART
 
-    def alternatives(self, one: Criterion, _: Chunk, other: Criterion) -> Made | None:
+    def alternatives(self, one: Criterion, other: Criterion) -> Made | None:
         if one.sort != other.sort or not events_of(one.query) or not events_of(other.query):
             return None
         kinds = {events.kind for events in (*events_of(one.query), *events_of(other.query))}
@@ -809,7 +768,7 @@ class Composer:
         query = text_of_events((*events_of(one.query), *events_of(other.query)))
         return replace(one, query=query, ids=(), plural=True), _ALTERNATIVE * (str(query).count(" or ") + 1)
 
-    def finished(self, _: Chunk, fact: Criterion) -> Made | None:
+    def finished(self, fact: Criterion) -> Made | None:
         """The end of a treatment; of several courses, of the last."""
 
         def change(events: Events) -> Events | None:
@@ -819,7 +778,7 @@ class Composer:
 
         return self._changed(fact, change)
 
-    def ongoing(self, _: Chunk, fact: Criterion) -> Made | None:
+    def ongoing(self, fact: Criterion) -> Made | None:
         queries = [f"ongoing {text_of_events([one])}" for one in events_of(fact.query) if one.context == "present"]
         return (replace(fact, query=either(queries), beside=""), _ONE) if queries else None
 
@@ -829,20 +788,20 @@ class Composer:
         queries = [f"{text_of_events([one])} lasting {words} {bound.amount}" for one in events_of(fact.query)]
         return (replace(fact, query=either(queries), beside=""), _ONE) if queries else None
 
-    def span_of(self, span: Chunk, amount: Amount, _: Chunk, fact: Criterion) -> Made | None:
+    def span_of(self, span: Chunk, amount: Amount, fact: Criterion) -> Made | None:
         """``fewer than 6 months of oxaliplatin``."""
         return self.lasting(fact, Lasting(Bounded(span.value, amount)))
 
-    def bounded_of(self, bound: Bounded, _: Chunk, fact: Criterion) -> Made | None:
+    def bounded_of(self, bound: Bounded, fact: Criterion) -> Made | None:
         return self.lasting(fact, Lasting(bound))
 
     def span_said(self, span: Chunk, amount: Amount) -> Made | None:
         return Lasting(Bounded(span.value, amount)), _PART
 
-    def span(self, _: Chunk, bound: Bounded) -> Made | None:
+    def span(self, bound: Bounded) -> Made | None:
         return Lasting(bound), _PART
 
-    def span_at_least(self, _: Chunk, amount: Amount) -> Made | None:
+    def span_at_least(self, amount: Amount) -> Made | None:
         return Lasting(Bounded(">=", amount)), _PART
 
     def line(self, line: Chunk, fact: Criterion) -> Made | None:
@@ -853,14 +812,11 @@ class Composer:
         queries = [f"{order}-line {text_of_events([one])}" for one in events]
         return replace(fact, query=either(queries), beside=""), _ONE
 
-    def line_after(self, fact: Criterion, line: Chunk) -> Made | None:
-        return self.line(line, fact)
-
     def lines(self, count: Count, told: Chunk) -> Made | None:
         systemic = Criterion("treatment", "medication 'systemic therapy'", told.text, "medication")
         return self._times(systemic, count, "in", "lines")
 
-    def lines_before(self, count: Count, _: Chunk, order: Chunk, fact: Criterion) -> Made | None:
+    def lines_before(self, count: Count, order: Chunk, fact: Criterion) -> Made | None:
         """``at least 2 lines before osimertinib``: it was first given in the third, or later."""
         events = events_of(fact.query)
         if (
@@ -876,29 +832,19 @@ class Composer:
     def concurrent(self, one: Criterion, both: Chunk, other: Criterion) -> Made | None:
         """``radiation with concurrent cisplatin``."""
         at_once = both.text.lower() in book.data("clauses")["house"]["at_once"]
-        return self._related(one, Relation(("overlapping",)), other) if at_once and one.kind != other.kind else None
+        return self.related(one, Relation(("overlapping",)), other) if at_once and one.kind != other.kind else None
 
-    def concurrent_and(self, one: Criterion, _: Chunk, both: Chunk, other: Criterion) -> Made | None:
-        return self.concurrent(one, both, other)
-
-    def shown_by(self, how: Criterion, showed: Chunk, fact: Criterion) -> Made | None:
-        """``whose biopsy showed a Gleason score of 8``."""
-        return self.found_on(fact, showed, how)
-
-    def needing(self, harm: Criterion, _: Chunk, treatment: Criterion) -> Made | None:
+    def needing(self, harm: Criterion, treatment: Criterion) -> Made | None:
         """``tumor lysis syndrome requiring dialysis``: given on or after it."""
         if not _is_harm(harm):
             return None
-        return self._related(treatment, Relation(("on or after",)), harm)
+        return self.related(treatment, Relation(("on or after",)), harm)
 
     def first_was(self, pick: Chunk, wide: Criterion, narrow: Criterion) -> Made | None:
         """``whose first systemic therapy was carboplatin plus paclitaxel``."""
         if pick.value == "first" and "systemic therapy" in wide.query:
             return self.line(Chunk("line", pick.text, pick.start, pick.end, "1"), narrow)
-        return self.as_first(narrow, pick, pick, wide)
-
-    def lines_of_next(self, count: Count, lines: Chunk, fact: Criterion) -> Made | None:
-        return self.lines_of(count, lines, lines, fact)
+        return self.as_first(narrow, pick, wide)
 
     def together(self, one: Criterion, joint: Chunk, other: Criterion) -> Made | None:
         """``radiotherapy together with temozolomide``: at one time."""
@@ -907,9 +853,9 @@ class Composer:
             {"radiation", "medication"}, {"radiation", "regimen"},
         ):  # fmt: skip
             return None
-        return self._related(one, Relation(("overlapping",)), other)
+        return self.related(one, Relation(("overlapping",)), other)
 
-    def lines_of(self, count: Count, _: Chunk, __: Chunk, fact: Criterion) -> Made | None:
+    def lines_of(self, count: Count, fact: Criterion) -> Made | None:
         events = events_of(fact.query)
         if len(events) != 1 or not self._can(events[0], fact, "line"):
             return None
@@ -923,7 +869,7 @@ class Composer:
             return None
         return replace(fact, query=either([f"{text_of_events([one])} {window}" for one in events]), beside=""), _ONE
 
-    def window_in(self, _: Chunk, date: Chunk) -> Made | None:
+    def window_in(self, date: Chunk) -> Made | None:
         return f"in {date.text}", _PART
 
     def window_since(self, sign: Chunk, date: Chunk) -> Made | None:
@@ -932,18 +878,15 @@ class Composer:
     def window_order(self, order: Chunk, date: Chunk) -> Made | None:
         return (f"{order.value} {date.text}", _PART) if order.value in ("before", "after") else None
 
-    def window_between(self, _: Chunk, low: Chunk, __: Chunk, high: Chunk) -> Made | None:
+    def window_between(self, low: Chunk, high: Chunk) -> Made | None:
         return f"between {low.text} and {high.text}", _PART
 
-    def window_last(self, _: Chunk, amount: Amount) -> Made | None:
+    def window_last(self, amount: Amount) -> Made | None:
         return (f"in the last {amount}", _PART) if not amount.high else None
 
-    def window_ago(self, bound: Bounded, _: Chunk) -> Made | None:
+    def window_ago(self, bound: Bounded) -> Made | None:
         start = {">=": "at least", ">": "more than", "<=": "within", "<": "within"}[bound.operator]
         return (f"in the last {bound.amount}" if start == "within" else f"{start} {bound.amount} ago"), _PART
-
-    def window_dates(self, low: Chunk, _: Chunk, high: Chunk) -> Made | None:
-        return f"between {low.text} and {high.text}", _PART
 
     # --- what is not simply so --------------------------------------------------------------------------------
 
@@ -955,11 +898,11 @@ class Composer:
         made = self._of_context(fact, context.value)
         return None if made is None or "of" in context.text.lower().split() else (made[0], made[1] + 0.2)
 
-    def in_context_seen(self, fact: Criterion, context: Chunk, _: Chunk, seen: Criterion) -> Made | None:
+    def in_context_seen(self, fact: Criterion, context: Chunk, seen: Criterion) -> Made | None:
         """``suspected on imaging``: by what, as long as that is any image."""
         return self.in_context_after(fact, context) if seen.ids == ("imaging",) else None
 
-    def ruled_out(self, fact: Criterion, _: Chunk) -> Made | None:
+    def ruled_out(self, fact: Criterion) -> Made | None:
         """Denied; where it was suspected before, denied after that."""
         events = events_of(fact.query)
         if not events:
@@ -971,15 +914,12 @@ class Composer:
             return replace(fact, query=either(pairs), ids=(), outside=True, kind="context"), _ONE
         return self._of_context(fact, "no evidence of")
 
-    def ruled_out_by(self, fact: Criterion, out: Chunk, _: Chunk, test: Criterion) -> Made | None:
+    def ruled_out_by(self, fact: Criterion, test: Criterion) -> Made | None:
         """``ruled out by biopsy``: and the test was made."""
-        made = self.ruled_out(fact, out)
+        made = self.ruled_out(fact)
         if made is None or not events_of(test.query):
             return None
         return replace(made[0], query=f"({made[0].query} and {test.query})"), made[1]
-
-    def ruled_out_by5(self, fact: Criterion, _: Chunk, out: Chunk, by: Chunk, test: Criterion) -> Made | None:
-        return self.ruled_out_by(fact, out, by, test)
 
     def denied_change(self, fact: Criterion, value: Chunk) -> Made | None:
         """``germline BRCA neg``: a change of a gene that was looked for and not found."""
@@ -995,10 +935,7 @@ class Composer:
         denied = [Events(one.kind, one.concept, context="absent") for one in events[:1]]
         return replace(fact, query=text_of_events(denied), ids=(), phrase=None), _ONE
 
-    def ruled_out_later(self, fact: Criterion, _: Chunk, out: Chunk) -> Made | None:
-        return self.ruled_out(fact, out)
-
-    def not_done(self, fact: Criterion, _: Chunk) -> Made | None:
+    def not_done(self, fact: Criterion) -> Made | None:
         """``… was planned but never done``: what was planned, and not there."""
         events = events_of(fact.query)
         if not events or any(one.context != "planned" for one in events):
@@ -1018,38 +955,14 @@ class Composer:
 
     # --- the person -------------------------------------------------------------------------------------------
 
-    def aged(self, _: Chunk, sign: Chunk, number: Chunk) -> Made | None:
+    def aged(self, sign: Chunk, number: Chunk) -> Made | None:
         return _age(sign.value, number.text)
 
-    def aged_after(self, _: Chunk, number: Chunk, sign: Chunk) -> Made | None:
-        return _age(sign.value, number.text)
-
-    def aged_sign_first(self, sign: Chunk, _: Chunk, number: Chunk) -> Made | None:
-        return _age(sign.value, number.text)
-
-    def aged_sign_number(self, sign: Chunk, number: Chunk, _: Chunk) -> Made | None:
-        return _age(sign.value, number.text)
-
-    def aged_sign(self, sign: Chunk, number: Chunk, *_: Chunk) -> Made | None:
-        return _age(sign.value, number.text)
-
-    def aged_number(self, number: Chunk, sign: Chunk) -> Made | None:
-        return _age(sign.value, number.text)
-
-    def aged_number3(self, number: Chunk, _: Chunk, sign: Chunk) -> Made | None:
-        return _age(sign.value, number.text)
-
-    def aged_order(self, order: Chunk, _: Chunk, number: Chunk) -> Made | None:
+    def aged_order(self, order: Chunk, number: Chunk) -> Made | None:
         """``before age 50``."""
         return _age({"before": "<", "after": ">="}.get(order.value, ""), number.text)
 
-    def aged_range(self, _: Chunk, low: Chunk, __: Chunk, high: Chunk) -> Made | None:
-        return Age(f"between {low.text} and {high.text}"), _PART
-
-    def aged_between(self, _: Chunk, __: Chunk, low: Chunk, ___: Chunk, high: Chunk) -> Made | None:
-        return Age(f"between {low.text} and {high.text}"), _PART
-
-    def aged_between_last(self, _: Chunk, low: Chunk, __: Chunk, high: Chunk, ___: Chunk) -> Made | None:
+    def aged_range(self, low: Chunk, high: Chunk) -> Made | None:
         return Age(f"between {low.text} and {high.text}"), _PART
 
     def aged_years(self, sign: Chunk, number: Chunk, unit: Chunk) -> Made | None:
@@ -1066,27 +979,14 @@ class Composer:
         made = self._aged(age, self._disease(), _ONE if age.sure else _UNSURE)
         return None if made is None else (replace(made[0], readings=(made[0].query, f"age {age.test} now")), made[1])
 
-    def age_at_day(self, age: Age, _: Chunk) -> Made | None:
+    def age_at_day(self, age: Age) -> Made | None:
         return self._aged(age, self._disease(), _ONE)
 
-    def age_at_day_first(self, _: Chunk, age: Age) -> Made | None:
-        return self._aged(age, self._disease(), _ONE)
-
-    def age_at(self, age: Age, _: Chunk, fact: Criterion) -> Made | None:
+    def age_at(self, age: Age, fact: Criterion) -> Made | None:
         return self._aged(age, fact, _ONE)
 
-    def age_when(self, age: Age, _: Chunk, disease: Criterion) -> Made | None:
-        """``under 40 when their breast cancer was diagnosed``."""
-        return self._aged(age, disease, _ONE)
-
-    def aged_from(self, _: Chunk, sign: Chunk, low: Chunk, __: Chunk, high: Chunk) -> Made | None:
+    def aged_from(self, sign: Chunk, low: Chunk, high: Chunk) -> Made | None:
         return (Age(f"between {low.text} and {high.text}"), _PART) if sign.value == "between" else None
-
-    def aged_from_first(self, sign: Chunk, low: Chunk, _: Chunk, high: Chunk, __: Chunk) -> Made | None:
-        return self.aged_from(sign, sign, low, _, high)
-
-    def age_at_last(self, fact: Criterion, _: Chunk, age: Age) -> Made | None:
-        return self._aged(age, fact, _ONE)
 
     def age_of_disease(self, disease: Criterion, age: Age) -> Made | None:
         """``colorectal cancer diagnosed before age 50``; without that word it is open at which time."""
@@ -1102,7 +1002,7 @@ class Composer:
         query = f"measurement {concept(scale.ids[0])} with written = {letter.text.upper()}"
         return Criterion("patient", query, scale.text, "measurement"), _ONE
 
-    def class_of_either(self, scale: Chunk, one: Chunk, _: Chunk, other: Chunk) -> Made | None:
+    def class_of_either(self, scale: Chunk, one: Chunk, other: Chunk) -> Made | None:
         first, second = self.class_of(scale, one), self.class_of(scale, other)
         if first is None or second is None:
             return None
@@ -1124,50 +1024,29 @@ class Composer:
     def kin(self, relative: Chunk) -> Made | None:
         return Kin((relative.value,)), _PART
 
-    def kin_and(self, one: Kin, _: Chunk, other: Kin) -> Made | None:
+    def kin_and(self, one: Kin, other: Kin) -> Made | None:
         """``mom and sister``: each of them."""
         return replace(one, also=(*one.also, other)), _PART
 
-    def kin_or(self, one: Kin, _: Chunk, other: Kin) -> Made | None:
+    def kin_or(self, one: Kin, other: Kin) -> Made | None:
         return Kin((*one.names, *other.names)), _PART
 
-    def kin_had(self, kin: Kin, disease: Criterion) -> Made | None:
-        return self._family(kin, disease)
+    def family_in(self, context: Chunk, disease: Criterion, kin: Kin, age: Age | None = None) -> Made | None:
+        return self.family(kin, disease, age) if context.value == "family history of" else None
 
-    def kin_had_aged(self, kin: Kin, disease: Criterion, age: Age) -> Made | None:
-        return self._family(kin, disease, age)
-
-    def kin_with_at(self, kin: Kin, _: Chunk, disease: Criterion, __: Chunk, age: Age) -> Made | None:
-        return self._family(kin, disease, age)
-
-    def family_in(self, context: Chunk, disease: Criterion, _: Chunk, kin: Kin) -> Made | None:
-        return self._family(kin, disease) if context.value == "family history of" else None
-
-    def family_in_aged(self, context: Chunk, disease: Criterion, _: Chunk, kin: Kin, age: Age) -> Made | None:
-        return self._family(kin, disease, age) if context.value == "family history of" else None
-
-    def disease_in(self, disease: Criterion, _: Chunk, kin: Kin) -> Made | None:
-        return self._family(kin, disease)
-
-    def disease_in_aged(self, disease: Criterion, _: Chunk, kin: Kin, age: Age) -> Made | None:
-        return self._family(kin, disease, age)
-
-    def _family(self, kin: Kin, disease: Criterion, age: Age | None = None) -> Made | None:
+    def family(self, kin: Kin, disease: Criterion, age: Age | None = None) -> Made | None:
         names = [f"'{name}'" for name in kin.names]
         which = f"relative = {names[0]}" if len(names) == 1 else f"relative in ({', '.join(names)})"
         at = f", relative_age {age.test}" if age is not None else ""
         queries = [f"family history of {text_of_events([one])} with {which}{at}" for one in events_of(disease.query)]
         if not queries:
             return None
-        others = [made[0].query for one in kin.also if (made := self._family(one, disease, age)) is not None]
+        others = [made[0].query for one in kin.also if (made := self.family(one, disease, age)) is not None]
         return Criterion("patient", both([either(queries), *others]), disease.text, "context", outside=True), _ONE
 
     # --- how often --------------------------------------------------------------------------------------------
 
     def count(self, sign: Chunk, number: Chunk) -> Made | None:
-        return _counted(sign.value, number.text)
-
-    def count_after(self, number: Chunk, sign: Chunk) -> Made | None:
         return _counted(sign.value, number.text)
 
     def count_exact(self, exactly: Chunk, number: Chunk) -> Made | None:
@@ -1178,7 +1057,7 @@ class Composer:
         made = _counted(">=", number.text)
         return None if made is None else (replace(made[0], bare=True), made[1])
 
-    def often(self, count: Count, _: Chunk) -> Made | None:
+    def often(self, count: Count) -> Made | None:
         return Often(count), _PART
 
     def often_times(self, sign: Chunk, times: Chunk) -> Made | None:
@@ -1188,9 +1067,6 @@ class Composer:
     def often_bare(self, times: Chunk) -> Made | None:
         made = _counted(">=", times.value)
         return None if made is None else (Often(made[0]), _PART)
-
-    def often_times_after(self, times: Chunk, sign: Chunk) -> Made | None:
-        return self.often_times(sign, times)
 
     def counted(self, fact: Criterion, often: Often) -> Made | None:
         return self._times(fact, often.count, "on", "days")
@@ -1217,30 +1093,18 @@ class Composer:
             made = replace(made, readings=(made.query, f"exactly {count.least} tumors ({body})"))
         return made, _ONE
 
-    def counted_kinds(self, count: Count, _: Chunk, fact: Criterion) -> Made | None:
-        return self.counted_before(count, fact)
-
-    def counted_members(self, count: Count, fact: Criterion, _: Chunk) -> Made | None:
+    def counted_members(self, count: Count, fact: Criterion) -> Made | None:
         if not {events.kind for events in events_of(fact.query)} & {"medication", "regimen"}:
             return None
         return self._times(fact, count, "of", "kinds")
 
-    def counted_kinds_members(self, count: Count, _: Chunk, fact: Criterion, members: Chunk) -> Made | None:
-        return self.counted_members(count, fact, members)
-
-    def members(self, fact: Criterion, _: Chunk) -> Made | None:
+    def members(self, fact: Criterion) -> Made | None:
         return replace(fact, plural=True), _ONE
 
-    def cycles(self, count: Count, _: Chunk, fact: Criterion) -> Made | None:
+    def cycles(self, count: Count, fact: Criterion) -> Made | None:
         return self._compared(fact, "cycles", count)
 
-    def cycles_of(self, count: Count, cycles: Chunk, _: Chunk, fact: Criterion) -> Made | None:
-        return self.cycles(count, cycles, fact)
-
-    def cycles_after(self, fact: Criterion, count: Count, cycles: Chunk) -> Made | None:
-        return self.cycles(count, cycles, fact)
-
-    def cycles_total(self, count: Count, _: Chunk, __: Chunk, fact: Criterion, ___: Chunk) -> Made | None:
+    def cycles_total(self, count: Count, fact: Criterion) -> Made | None:
         """``more than 6 cycles of carboplatin in total``: added up over all courses."""
         events = events_of(fact.query)
         if len(events) != 1 or not self._can(events[0], fact, "cycles") or events[0].context != "present":
@@ -1250,17 +1114,6 @@ class Composer:
         )
         query = f"total cycles of {text_of_events(events)} {test}"
         return replace(fact, query=query, ids=(), kind="counted", beside=""), _ONE
-
-    def cycles_total4(self, count: Count, cycles: Chunk, fact: Criterion, total: Chunk) -> Made | None:
-        return self.cycles_total(count, cycles, cycles, fact, total)
-
-    def cycles_total_first(self, count: Count, total: Chunk, cycles: Chunk, of: Chunk, fact: Criterion) -> Made | None:
-        return self.cycles_total(count, cycles, of, fact, total)
-
-    def cycles_total_before(
-        self, total: Chunk, _: Chunk, count: Count, cycles: Chunk, of: Chunk, fact: Criterion
-    ) -> Made | None:
-        return self.cycles_total(count, cycles, of, fact, total)
 
     def repeated(self, count: Count, fact: Criterion, relation: Relation, other: Criterion) -> Made | None:
         """``three or more ED visits in the year after starting chemo``."""
@@ -1274,42 +1127,23 @@ class Composer:
         inner = f"{text_of_events([counted])} {relation.ways[0]} {text_of_events(others)}"
         return self._joint(fact, other, f"{words} times ({inner})"), _ONE
 
-    def repeated5(self, count: Count, _: Chunk, fact: Criterion, relation: Relation, other: Criterion) -> Made | None:
-        return self.repeated(count, fact, relation, other)
-
     # --- numbers that move ------------------------------------------------------------------------------------
 
     def doubled(self, marker: Chunk, doubled: Chunk) -> Made | None:
         return self._moved("rise", marker, f" >= {doubled.value}%")
 
-    def doubled_before(self, doubled: Chunk, marker: Chunk) -> Made | None:
-        return self.doubled(marker, doubled)
-
     def rose(self, marker: Chunk, rose: Chunk) -> Made | None:
         return self._moved(rose.value, marker, "")
 
-    def rose_before(self, rose: Chunk, marker: Chunk) -> Made | None:
-        return self.rose(marker, rose)
-
-    def rose_by(
-        self, marker: Chunk, rose: Chunk, _: Chunk, sign: Chunk, number: Chunk, unit: Chunk | None = None
-    ) -> Made | None:
+    def rose_by(self, marker: Chunk, rose: Chunk, sign: Chunk, number: Chunk, unit: Chunk | None = None) -> Made | None:
         """``hemoglobin dropped by more than 2 g/dL``, ``ECOG worse by at least 2 points``."""
-        if sign.value not in (">", ">="):
-            return None
-        measure = f" {unit.value}" if unit is not None and unit.type == "unit" else ""
+        return self.rose_by_number(marker, rose, number, unit) if sign.value in (">", ">=") else None
+
+    def rose_by_number(self, marker: Chunk, rose: Chunk, number: Chunk, unit: Chunk | None = None) -> Made | None:
+        measure = "" if unit is None else f" {unit.value}"
         return self._moved(rose.value, marker, f" >= {number.text}{measure}")
 
-    def rose_by_number(self, marker: Chunk, rose: Chunk, by: Chunk, number: Chunk, last: Chunk) -> Made | None:
-        sign = replace(number, type="comparison", value=">=")
-        return self.rose_by(marker, rose, by, sign, number, last)
-
-    def rose_of(
-        self, rose: Chunk, marker: Chunk, of: Chunk, sign: Chunk, number: Chunk, unit: Chunk | None = None
-    ) -> Made | None:
-        return self.rose_by(marker, rose, of, sign, number, unit)
-
-    def rose_within(self, moved: Criterion, _: Chunk, amount: Amount) -> Made | None:
+    def rose_within(self, moved: Criterion, amount: Amount) -> Made | None:
         if moved.kind != "change" or " within " in moved.query:
             return None
         return replace(moved, query=f"{moved.query} within {amount}"), _ONE
@@ -1331,9 +1165,6 @@ class Composer:
         )  # fmt: skip
         return Criterion("finding", f"lymph node with {bounds[0]}", told.text, "node"), _ONE
 
-    def nodes_after(self, told: Chunk, count: Count) -> Made | None:
-        return self.nodes(count, told)
-
     def _times(self, fact: Criterion, count: Count, begin: str, end: str) -> Made | None:
         events = events_of(fact.query)
         if len(events) != 1 or events[0].pick != Pick() or events[0].context != "present":
@@ -1352,16 +1183,7 @@ class Composer:
 
     # --- two facts --------------------------------------------------------------------------------------------
 
-    def related(self, left: Criterion, relation: Relation, right: Criterion) -> Made | None:
-        return self._related(left, relation, right)
-
-    def related_soft_left(self, left: Criterion, _: Chunk, relation: Relation, right: Criterion) -> Made | None:
-        return self._related(left, relation, right)
-
-    def rel_between_signed(self, _: Chunk, amount: Amount, order: Chunk) -> Made | None:
-        return self.rel_between(amount, order)
-
-    def changed(self, marker: Chunk, _: Chunk, old: Chunk, __: Chunk, new: Chunk) -> Made | None:
+    def changed(self, marker: Chunk, old: Chunk, new: Chunk) -> Made | None:
         """``HER2 changed from negative to positive``: the one result before the other."""
         named = marker.ids or ()
         if len(named) != 1 or len(old.ids) != 1 or len(new.ids) != 1:
@@ -1373,7 +1195,7 @@ class Composer:
     def _name(self, value: Chunk) -> str:
         return name_text(self.concepts.name(value.ids[0]))
 
-    def found_on(self, fact: Criterion, _: Chunk, how: Criterion) -> Made | None:
+    def found_on(self, fact: Criterion, how: Criterion) -> Made | None:
         """``ER positive on the resection``, ``brain metastases on MRI``: the specimen, or the study that showed it."""
         ids = how.ids or (("surgery",) if how.query == "surgery" else ())
         if (
@@ -1389,42 +1211,35 @@ class Composer:
         found = [value for value, wide in kinds.items() if any(self.concepts.is_a(ids[0], one) for one in wide)]
         return self._attributed(fact, "specimen", found[0]) if found else None
 
-    def node_found_by(self, site: Chunk, by: Chunk, how: Criterion) -> Made | None:
+    def node_found_by(self, site: Chunk, how: Criterion) -> Made | None:
         """``mediastinal nodes proven by EBUS``."""
-        made = self.node_involved(site, by)
-        return None if made is None else self.found_on(made[0], by, how)
+        made = self.node_involved(site)
+        return None if made is None else self.found_on(made[0], how)
 
-    def on_primary(self, fact: Criterion, _: Chunk, __: Chunk) -> Made | None:
+    def on_primary(self, fact: Criterion) -> Made | None:
         return self._attributed(fact, "specimen_of", "primary")
 
-    def on_metastasis(self, fact: Criterion, _: Chunk, spread: Criterion) -> Made | None:
+    def on_metastasis(self, fact: Criterion, spread: Criterion) -> Made | None:
         """``T790M on the metastasis``."""
         words = set(spread.text.lower().split())
         if not words & set(book.data("clauses")["house"]["metastasis"].split()):
             return None
         return self._attributed(fact, "specimen_of", "metastasis")
 
-    def changed_findings(self, _: Chunk, old: Criterion, __: Chunk, new: Criterion) -> Made | None:
-        """``changed from HER2 negative to HER2 positive``."""
-        return self._related(old, Relation(("before",)), new)
-
-    def on_same_specimen(self, one: Criterion, _: Chunk, other: Criterion, __: Chunk) -> Made | None:
+    def on_same_specimen(self, one: Criterion, other: Criterion) -> Made | None:
         lefts, rights = events_of(one.query), events_of(other.query)
         if not lefts or not rights:
             return None
         query = f"({text_of_events(lefts)} on the same specimen as {text_of_events(rights)})"
         return self._joint(one, other, query), _ONE
 
-    def on_same_specimen_first(self, same: Chunk, one: Criterion, _: Chunk, other: Criterion) -> Made | None:
-        return self.on_same_specimen(one, _, other, same)
-
-    def switched_because(self, _: Chunk, first: Criterion, __: Chunk, second: Criterion, reason: Chunk) -> Made | None:
+    def switched_because(self, first: Criterion, second: Criterion, reason: Chunk) -> Made | None:
         """``switched from A to B because of intolerance``: A was ended for it."""
         ended = self._attributed(first, "reason", reason.value)
-        return None if ended is None else self._related(ended[0], Relation(("before",)), second)
+        return None if ended is None else self.related(ended[0], Relation(("before",)), second)
 
     def after_progression(
-        self, fact: Criterion, relation: Relation, state: Criterion, _: Chunk, treatment: Criterion
+        self, fact: Criterion, relation: Relation, state: Criterion, treatment: Criterion
     ) -> Made | None:
         """``A after progression on B``: B, then progression, then A."""
         states = set(state.ids) & set(book.data("timing")["on_treatment"]["states"])
@@ -1437,22 +1252,13 @@ class Composer:
         steps = [text_of_events(one) for one in (given, ended, facts)]
         return self._joint(fact, treatment, f"({' then '.join(steps)})"), _ONE
 
-    def after_progression_before(
-        self, fact: Criterion, relation: Relation, treatment: Criterion, state: Criterion
-    ) -> Made | None:
-        """``A after B progression``."""
-        return self.after_progression(fact, relation, state, Chunk("join", "", 0, 0, "with"), treatment)
-
-    def harm_on(self, harm: Criterion, _: Chunk, treatment: Criterion) -> Made | None:
+    def harm_on(self, harm: Criterion, treatment: Criterion) -> Made | None:
         """``atrial fibrillation on ibrutinib``."""
         if not _is_harm(harm) or not events_of(treatment.query):
             return None
-        return self._related(harm, Relation(("during",)), treatment)
+        return self.related(harm, Relation(("during",)), treatment)
 
-    def onset_on(self, _: Chunk, harm: Criterion, on: Chunk, treatment: Criterion) -> Made | None:
-        return self.harm_on(harm, on, treatment)
-
-    def harm_from(self, harm: Criterion, _: Chunk, treatment: Criterion) -> Made | None:
+    def harm_from(self, harm: Criterion, treatment: Criterion) -> Made | None:
         """``anaphylaxis to carboplatin``: as a side effect of it, or an allergy to it."""
         events, drugs = events_of(harm.query), events_of(treatment.query)
         if not _is_harm(harm) or not events or not drugs or len(treatment.ids) != 1 or len(harm.ids) != 1:
@@ -1461,68 +1267,45 @@ class Composer:
         query = f"(adverse event {named} with cause = {cause} or allergy to {cause} with reaction = {named})"
         return Criterion("patient", query, harm.text, "harm"), _ONE
 
-    def treated_onset(self, treatment: Criterion, _: Chunk, harm: Criterion) -> Made | None:
+    def treated_onset(self, treatment: Criterion, harm: Criterion) -> Made | None:
         """``on an inhibitor who developed colitis``: after it was begun."""
         if not _is_harm(harm) and not harm.plural:
             return None
-        return self._related(harm, Relation(("on or after",)), replace(treatment, name=_BEGUN))
+        return self.related(harm, Relation(("on or after",)), replace(treatment, name=_BEGUN))
 
-    def onset(self, _: Chunk, fact: Criterion) -> Made | None:
+    def onset(self, fact: Criterion) -> Made | None:
         return fact, _ONE
 
-    def presenting(self, _: Chunk, fact: Criterion) -> Made | None:
+    def presenting(self, fact: Criterion) -> Made | None:
         """``presenting with jaundice``: at the diagnosis."""
-        return self.at_diagnosis(fact, _) if fact.sort == "patient" else None
+        return self.at_diagnosis(fact) if fact.sort == "patient" else None
 
-    def at_diagnosis_of(self, fact: Criterion, _: Chunk, disease: Criterion) -> Made | None:
+    def at_diagnosis_of(self, fact: Criterion, disease: Criterion) -> Made | None:
         days = book.data("clauses")["house"]["days_at_diagnosis"]
         first = self.picked(_first(disease), disease)
         return (
-            None if first is None else self._related(fact, Relation((f"within {days} days of",), around=True), first[0])
+            None if first is None else self.related(fact, Relation((f"within {days} days of",), around=True), first[0])
         )
 
-    def stay_for(self, stay: Criterion, _: Chunk, illness: Criterion) -> Made | None:
+    def stay_for(self, stay: Criterion, illness: Criterion) -> Made | None:
         """``admitted for neutropenic sepsis``: which falls into the stay."""
         if stay.kind != "encounter" or not events_of(illness.query) or not events_of(stay.query):
             return None
-        return self._related(illness, Relation(("during",)), stay)
+        return self.related(illness, Relation(("during",)), stay)
 
-    def response_to(self, state: Criterion, _: Chunk, treatment: Criterion) -> Made | None:
+    def response_to(self, state: Criterion, treatment: Criterion) -> Made | None:
         """``complete response to cetuximab``: from its beginning on."""
         if state.kind != "state":
             return None
-        return self._related(state, Relation(("on or after",)), replace(treatment, name=_BEGUN))
+        return self.related(state, Relation(("on or after",)), replace(treatment, name=_BEGUN))
 
-    def given_in(self, treatment: Criterion, _: Chunk, state: Criterion) -> Made | None:
+    def given_in(self, treatment: Criterion, state: Criterion) -> Made | None:
         """``a transplant in first remission``: the state was reached by then."""
         if state.kind != "state" or not events_of(state.query):
             return None
-        return self._related(state, Relation(("on or before",)), treatment)
+        return self.related(state, Relation(("on or before",)), treatment)
 
-    def caused(self, treatment: Criterion, _: Chunk, harm: Criterion) -> Made | None:
-        """``an inhibitor that caused myocarditis``."""
-        return self.harm_from(harm, _, treatment)
-
-    def beforehand(self, fact: Criterion, other: Criterion, _: Chunk) -> Made | None:
-        """``A in patients who had B beforehand``."""
-        return self._related(other, Relation(("before",)), fact)
-
-    def event_grade_of(self, fact: Criterion, _: Chunk, grading: Chunk, number: Chunk, sign: Chunk) -> Made | None:
-        return self.event_grade_after(grading, number, sign, fact)
-
-    def event_grade_last(self, fact: Criterion, grading: Chunk, number: Chunk, sign: Chunk) -> Made | None:
-        return self.event_grade_after(grading, number, sign, fact)
-
-    def event_grade_last_between(
-        self, fact: Criterion, grading: Chunk, low: Chunk, hyphen: Chunk, high: Chunk
-    ) -> Made | None:
-        return self.event_grade_between(grading, low, hyphen, high, fact)
-
-    def stay_with(self, stay: Criterion, _: Chunk, illness: Criterion) -> Made | None:
-        """``admitted with febrile neutropenia``."""
-        return self.stay_for(stay, _, illness)
-
-    def two_diseases(self, one: Criterion, _: Chunk, other: Criterion) -> Made | None:
+    def two_diseases(self, one: Criterion, other: Criterion) -> Made | None:
         """``appendiceal neoplasm with pseudomyxoma``: both, where neither is a kind of the other."""
         if len(one.ids) != 1 or len(other.ids) != 1 or self.concepts.related(one.ids[0], other.ids[0]):
             return None
@@ -1531,7 +1314,7 @@ class Composer:
             return None
         return Criterion("patient", f"({one.query} and {other.query})", one.text, "diseases"), _ONE + 0.05
 
-    def class_with(self, wide: Criterion, _: Chunk, narrow: Criterion) -> Made | None:
+    def class_with(self, wide: Criterion, narrow: Criterion) -> Made | None:
         """``chemotherapy with carboplatin``: the class says nothing beside its member."""
         classes = wide.ids or (("cytotoxic_chemotherapy",) if "cytotoxic chemotherapy" in wide.query else ())
         if len(classes) != 1 or len(narrow.ids) != 1 or not self.concepts.is_a(narrow.ids[0], classes[0]):
@@ -1542,7 +1325,7 @@ class Composer:
         made = self.at_sites(fact, sites)
         return None if made is None else (made[0], made[1] - 0.05)
 
-    def as_first(self, given: Criterion, _: Chunk, pick: Chunk, wide: Criterion) -> Made | None:
+    def as_first(self, given: Criterion, pick: Chunk, wide: Criterion) -> Made | None:
         """``alectinib as the first ALK inhibitor``: with no other one before it."""
         events, others = events_of(given.query), events_of(wide.query)
         if pick.value != "first" or len(given.ids) != 1 or len(wide.ids) != 1 or len(events) != 1 or len(others) != 1:
@@ -1552,34 +1335,22 @@ class Composer:
         other = f"medication any {concept(wide.ids[0])} other than {concept(given.ids[0])}"
         return replace(given, query=f"{text_of_events(events)} with no {other} before it", ids=(), kind="timed"), _ONE
 
-    def progressed_on(self, state: Criterion, _: Chunk, treatment: Criterion) -> Made | None:
+    def progressed_on(self, state: Criterion, treatment: Criterion) -> Made | None:
         """``progressed on osimertinib``: after it was begun."""
         if not set(state.ids) & set(book.data("timing")["on_treatment"]["states"]):
             return None
-        return self._related(state, Relation(("after",)), treatment)
-
-    def related_before(self, relation: Relation, right: Criterion, _: Chunk, left: Criterion) -> Made | None:
-        return self._related(left, relation, right)
+        return self.related(state, Relation(("after",)), treatment)
 
     def word(self, word: Chunk) -> Made | None:
         return word, _PART
 
-    def word_last(self, *words: Chunk) -> Made | None:
-        return words[-1], _PART
-
-    def later(self, first: Criterion, _: Chunk, second: Criterion) -> Made | None:
-        return self._related(first, Relation(("before",)), second)
-
-    def later_last(self, first: Criterion, second: Criterion, later: Chunk) -> Made | None:
-        return self.later(first, later, second)
+    def later(self, first: Criterion, second: Criterion) -> Made | None:
+        return self.related(first, Relation(("before",)), second)
 
     def genes(self, gene: Chunk) -> Made | None:
         return (gene,), _PART
 
-    def genes_more(self, genes: tuple[Chunk, ...], _: Chunk, gene: Chunk) -> Made | None:
-        return (*genes, gene), _PART
-
-    def genes_more4(self, genes: tuple[Chunk, ...], _: Chunk, __: Chunk, gene: Chunk) -> Made | None:
+    def genes_more(self, genes: tuple[Chunk, ...], gene: Chunk) -> Made | None:
         return (*genes, gene), _PART
 
     def genes_result(self, genes: tuple[Chunk, ...], value: Chunk) -> Made | None:
@@ -1591,42 +1362,21 @@ class Composer:
 
     def gene_result_of(self, adjective: Chunk, gene: Chunk, value: Chunk) -> Made | None:
         """``germline BRCA negative``."""
-        made = self.gene_result(gene, value) if adjective.value in ("germline", "somatic") else None
-        if made is None:
-            return None
-        named = concept(gene.ids[0])
-        query = f"(no evidence of variant {named} or biomarker {named} = negative or biomarker {named} = 'wild type')"
-        return replace(made[0], query=query), _ONE
+        return self.gene_result(gene, value) if adjective.value in ("germline", "somatic") else None
 
-    def later_after(self, first: Criterion, _: Chunk, second: Criterion, later: Chunk) -> Made | None:
-        return self.later(first, later, second)
-
-    def never_after(self, fact: Criterion, _: Chunk, absent: Criterion, __: Chunk) -> Made | None:
+    def never_after(self, fact: Criterion, absent: Criterion) -> Made | None:
         left, right = events_of(fact.query), events_of(absent.query)
         if not left or len(right) != 1:
             return None
         query = f"{text_of_events(left)} with no {text_of_events(right)} after it"
         return self._joint(fact, absent, query), _ONE
 
-    def never_after_joined(self, fact: Criterion, _: Chunk, no: Chunk, absent: Criterion, after: Chunk) -> Made | None:
-        return self.never_after(fact, no, absent, after)
-
-    def apart_later(self, first: Criterion, _: Chunk, second: Criterion, bound: Bounded, *__: Chunk) -> Made | None:
+    def apart_later(self, first: Criterion, second: Criterion, bound: Bounded) -> Made | None:
         """``nephrectomy, then lung metastases more than 10 years later``."""
         start = {">=": "at least", ">": "more than", "<=": "within", "<": "within"}.get(bound.operator, "")
-        return self._related(second, Relation((f"{start} {bound.amount} after",)), first) if start else None
+        return self.related(second, Relation((f"{start} {bound.amount} after",)), first) if start else None
 
-    def apart_later4(self, first: Criterion, later: Chunk, second: Criterion, bound: Bounded) -> Made | None:
-        return self.apart_later(first, later, second, bound)
-
-    def apart_between(self, bound: Bounded, _: Chunk, first: Criterion, __: Chunk, second: Criterion) -> Made | None:
-        """``more than 8 weeks between surgery and chemotherapy``: the second so long after the first."""
-        return self.apart_later(first, _, second, bound)
-
-    def switched(self, _: Chunk, first: Criterion, __: Chunk, second: Criterion) -> Made | None:
-        return self._related(first, Relation(("before",)), second)
-
-    def at_diagnosis(self, fact: Criterion, _: Chunk) -> Made | None:
+    def at_diagnosis(self, fact: Criterion) -> Made | None:
         """Near the first diagnosis of the one disease that the question names."""
         disease = self._disease()
         if fact.kind == "diagnosis" or disease is None:
@@ -1638,18 +1388,15 @@ class Composer:
         given = events_of(fact.query)
         if given and all(one.kind in COURSES for one in given):
             # "On warfarin at diagnosis": it was being given on that day.
-            made = self._related(first[0], Relation(("during",)), fact)
+            made = self.related(first[0], Relation(("during",)), fact)
             return None if made is None else (replace(made[0], disease="", sort="patient"), made[1])
-        return self._related(fact, Relation((f"within {days} days of",), around=True), first[0])
+        return self.related(fact, Relation((f"within {days} days of",), around=True), first[0])
 
-    def at_diagnosis_before(self, day: Chunk, fact: Criterion) -> Made | None:
-        return self.at_diagnosis(fact, day)
-
-    def from_diagnosis(self, left: Criterion, relation: Relation, _: Chunk) -> Made | None:
+    def from_diagnosis(self, left: Criterion, relation: Relation) -> Made | None:
         """``within a year of diagnosis``: of the one disease that the question names."""
         disease = self._disease()
         first = None if disease is None else self.picked(_first(disease), disease)
-        return None if first is None else self._related(left, relation, first[0])
+        return None if first is None else self.related(left, relation, first[0])
 
     def _disease(self) -> Criterion | None:
         found = [item for item in self.items if isinstance(item, Criterion) and item.kind == "diagnosis"]
@@ -1665,7 +1412,7 @@ class Composer:
             )
         return None
 
-    def _related(self, left: Criterion, relation: Relation, right: Criterion) -> Made | None:
+    def related(self, left: Criterion, relation: Relation, right: Criterion) -> Made | None:
         if _apart_in_time(left, relation, right):
             return None
         lefts, rights = _in_time(left), _in_time(right)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import inspect
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales
-from cohortium.query_lang.english.chart import rules
+from cohortium.query_lang.english.chart import Rule, rules
 from cohortium.query_lang.english.composition import Composer
 from cohortium.query_lang.english.translate import House, translate
 from cohortium.query_lang.parsing.parse import parse_definitions
@@ -42,6 +43,13 @@ def test_every_rule_has_an_action_and_every_action_a_rule() -> None:
     used = {rule.action for rule in rules()}
     fields = {"actions", "items", "concepts", "diagnosed"}
     assert used == {name for name in dir(Composer) if not name.startswith("_")} - fields
+
+
+@pytest.mark.parametrize("rule", rules(), ids=lambda rule: f"{' '.join(rule.parts)} -> {rule.action}")
+def test_a_rule_gives_its_action_as_many_parts_as_it_takes(rule: Rule) -> None:
+    """Its numbers are those of its parts, and the action can be called with what they stand for."""
+    assert all(0 <= place < len(rule.parts) for place in rule.takes)
+    inspect.signature(getattr(Composer, rule.action)).bind(None, *(rule.takes or rule.parts))
 
 
 def test_words_of_the_house_count(concepts: ConceptTable, scales: Scales) -> None:
