@@ -46,6 +46,7 @@ _BARE_AND: Final = frozenset({"and", "&", "plus", "as well as"})
 _BEGUN: Final = "begun"
 _STOPPED: Final = "stopped"
 _UNITS: Final = {"day": "days", "week": "weeks", "month": "months", "year": "years"}
+_APART: Final = {">=": "at least", ">": "more than", "<=": "within", "<": "within"}
 _SOFT: Final = frozenset({"with", "treat", "both"})
 _SIGNS: Final = frozenset({"<", "<=", ">", ">=", "="})
 #: The types of chunk that name a treatment.
@@ -56,6 +57,8 @@ _TOLD_AGAIN: Final = frozenset({"metastasis", "node"})
 _TOLD_OF_TUMORS: Final = (DESCRIBING_TUMORS & DERIVABLE) - MOLECULAR
 #: The types of chunk before which ``primary`` says nothing of its own.
 _OWNED: Final = frozenset({"tumor", "procedure", "phrase", "site", "feature"})
+#: The types of chunk with which a new assertion begins behind "but".
+_GOING_ON: Final = frozenset({"later", "next", "begin", "stop", "finish", "context"})
 #: What is no event in time.
 _NO_EVENTS: Final = frozenset({"sex", "age"})
 _TREATED: Final = frozenset(TREATMENTS)
@@ -81,6 +84,11 @@ class Bounded:
 
     operator: str
     amount: Amount
+
+    @property
+    def apart(self) -> str:
+        """The begin of a relation between facts that are so far apart."""
+        return f"{_APART[self.operator]} {self.amount}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +119,12 @@ class Count:
     most: int | None = None
     #: A number without a sign: as many, or as many or more.
     bare: bool = False
+
+    def test(self) -> tuple[str, int]:
+        """The sign and the number with which an attribute is compared."""
+        if self.most is None:
+            return ">=", self.least
+        return ("=" if self.least == self.most else "<="), self.most
 
     def words(self) -> tuple[str, ...]:
         """Its bounds in words of the query language."""
@@ -158,6 +172,11 @@ class Kin:
     also: tuple[Kin, ...] = ()
 
 
+def _house(name: str) -> Any:
+    """What a word, or a time that no number is told of, means here (``clauses.toml``)."""
+    return book.data("clauses")["house"][name]
+
+
 def composed(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
     """The items with facts and the words between them read together, as far as they go together."""
     kept = [item for item in items if not _is_empty(item)]
@@ -194,13 +213,9 @@ def of_sites(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
     if len(places) != 1 or not any(isinstance(item, Criterion) and item.sort in _OF_TUMORS for item in said):
         return list(items)
     site = said[places[0]]
-    before, after = (
-        [*said[: places[0]], None][-1 if not places[0] else places[0] - 1],
-        said[places[0] + 1 : places[0] + 2],
-    )
+    beside = (*said[: places[0]][-1:], *said[places[0] + 1 : places[0] + 2])
     alone = all(
-        one is None or isinstance(one, Chunk) and one.is_join("comma", "semicolon", "with") or _is_staging(one)
-        for one in (before, *after)
+        isinstance(one, Chunk) and one.is_join("comma", "semicolon", "with") or _is_staging(one) for one in beside
     )
     assert isinstance(site, Chunk)
     found = concepts.lookup(f"{site.text} cancer", ("tumor",))
@@ -211,7 +226,7 @@ def of_sites(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
     return [disease if item is site else item for item in items]
 
 
-def _is_staging(item: Item | None) -> bool:
+def _is_staging(item: Item) -> bool:
     return isinstance(item, Criterion) and item.sort in ("extent", "staging", "finding")
 
 
@@ -230,7 +245,7 @@ def of_one_tumor(items: Sequence[Item]) -> list[Item]:
 
 def check_words_of_people(chunks: Sequence[Chunk]) -> None:
     """Unclear where a word points at a thing that is not named (``who got it before``), or at one of the patients."""
-    people, things = (frozenset(book.data("clauses")["house"][name].split()) for name in ("people", "things"))
+    people, things = (frozenset(_house(name).split()) for name in ("people", "things"))
     named = False
     denied = any(chunk.is_join("not", "neither", "exclude") for chunk in chunks)
     for chunk, after in itertools.pairwise(chunks):
@@ -253,57 +268,49 @@ def framed(chunks: Sequence[Chunk]) -> list[Chunk]:
     """Words that carry something in some places only, as words that carry nothing in the others: ``diagnosis`` after a
     word of time is a day, ``primary`` beside a disease or an operation says nothing of its own."""
     said = [chunk for chunk in chunks if chunk.type != "skip"]
-    pronouns = book.data("clauses")["house"]["pronouns"]
+    pronouns = _house("pronouns")
     several = sum(chunk.type in ("tumor", "condition") for chunk in said) > 1
     found: list[Chunk] = []
+    at = 0
     for chunk in chunks:
-        at = said.index(chunk) if chunk.type != "skip" else -1
         if several and chunk.text.lower() in pronouns and found and found[-1].text.lower() == "for":
             # "Cancer and pneumonia with antibiotics for it": for which?
-            chunk = replace(chunk, type="unread", value="")
-        if (
-            chunk.type == "showed"
-            and (at < 1 or said[at - 1].type not in ("procedure", "radiation"))
-            or chunk.type == "needing"
-            and (at < 1 or said[at - 1].type not in ("condition", "unread"))
-        ):
-            chunk = replace(chunk, type="skip", value="")
-        elif _is_treatment_word(chunk) and at > 0 and said[at - 1].type in ("order", "during"):
-            # "After treatment for breast cancer": which one is not said.
-            following = said[at + 1 : at + 2]
-            if not following or following[0].is_join("with") and following[0].text.lower() == "for":
-                chunk = replace(chunk, type="unread", value="")
-        elif chunk.is_join("and") and chunk.text.lower().startswith(("but ", "yet ")):
-            # What is asserted after "but" ends a denial before it.
-            chunk = replace(chunk, value="with")
-        elif chunk.is_join("except") and chunk.text.lower() == "but":
-            after = said[said.index(chunk) + 1 : said.index(chunk) + 2]
-            if after and (
-                after[0].is_join("treat", "with")
-                or after[0].type in ("later", "next", "begin", "stop", "finish", "context")
-            ):
-                chunk = replace(chunk, value="and")
-        elif chunk.type == "lines" and "regimen" in chunk.text.lower():
-            preceding = said[said.index(chunk) - 1 : said.index(chunk)]
-            if not preceding or preceding[0].type not in ("number", "comparison_after", "kinds"):
-                chunk = replace(chunk, type="skip", value="")
-        elif chunk.type in ("diagnosis", "own"):
-            at = said.index(chunk)
-            before = said[at - 1] if at else None
-            after = said[at + 1 : at + 3]
-            if chunk.type == "own":
-                removed = at > 1 and said[at - 1].text.lower() in ("of", "of the") and said[at - 2].type == "procedure"
-                keeps = removed or not after or after[0].type not in _OWNED
-            else:
-                timed = before is not None and (
-                    before.type == "order" or before.is_join("with") and at > 1 and said[at - 2].type == "unit"
-                )
-                named = len(after) == 2 and after[0].is_join("with") and after[1].type == "tumor"
-                keeps = timed and not named
-            if not keeps:
-                chunk = replace(chunk, type="skip", value="")
-        found.append(chunk)
+            found.append(replace(chunk, type="unread", value=""))
+        else:
+            found.append(chunk if chunk.type == "skip" else _framed(chunk, said[:at], said[at + 1 :]))
+        at += chunk.type != "skip"
     return found
+
+
+def _framed(chunk: Chunk, before: Sequence[Chunk], behind: Sequence[Chunk]) -> Chunk:
+    """The word as what it is between those that carry something before and behind it."""
+    last = before[-1].type if before else ""
+    following = behind[0] if behind else None
+    empty = replace(chunk, type="skip", value="")
+    if chunk.type == "showed":
+        return chunk if last in ("procedure", "radiation") else empty
+    if chunk.type == "needing":
+        return chunk if last in ("condition", "unread") else empty
+    if chunk.type == "lines" and "regimen" in chunk.text.lower():
+        return chunk if last in ("number", "comparison_after", "kinds") else empty
+    if chunk.type == "own":
+        removed = len(before) > 1 and before[-1].text.lower() in ("of", "of the") and before[-2].type == "procedure"
+        return chunk if removed or following is None or following.type not in _OWNED else empty
+    if chunk.type == "diagnosis":
+        timed = last == "order" or len(before) > 1 and before[-1].is_join("with") and before[-2].type == "unit"
+        named = len(behind) > 1 and behind[0].is_join("with") and behind[1].type == "tumor"
+        return chunk if timed and not named else empty
+    if _is_treatment_word(chunk) and last in ("order", "during"):
+        # "After treatment for breast cancer": which one is not said.
+        unnamed = following is None or following.is_join("with") and following.text.lower() == "for"
+        return replace(chunk, type="unread", value="") if unnamed else chunk
+    if chunk.is_join("and") and chunk.text.lower().startswith(("but ", "yet ")):
+        # What is asserted after "but" ends a denial before it.
+        return replace(chunk, value="with")
+    if chunk.is_join("except") and chunk.text.lower() == "but" and following is not None:
+        goes_on = following.is_join("treat", "with") or following.type in _GOING_ON
+        return replace(chunk, value="and") if goes_on else chunk
+    return chunk
 
 
 def _check_shared(cover: Sequence[Edge], kept: Sequence[Item]) -> None:
@@ -408,7 +415,7 @@ def _alike(one: Criterion, other: Criterion) -> bool:
 
 def _says_diagnosed(item: Item) -> bool:
     said = item.text.lower().split() if isinstance(item, Chunk) else []
-    return bool(set(said) & set(book.data("clauses")["house"]["diagnosed"].split()))
+    return bool(set(said) & set(_house("diagnosed").split()))
 
 
 def _is_treatment_word(chunk: Chunk) -> bool:
@@ -488,8 +495,7 @@ class Composer:
     def rel_bounded(self, bound: Bounded, order: Chunk) -> Made | None:
         if order.value not in ("before", "after"):
             return None
-        start = {">=": "at least", ">": "more than", "<=": "within", "<": "within"}[bound.operator]
-        return Relation((f"{start} {bound.amount} {order.value}",)), _PART
+        return Relation((f"{bound.apart} {order.value}",)), _PART
 
     def rel_within(self, amount: Amount, order: Chunk) -> Made | None:
         return (Relation((f"within {amount} {order.value}",)), _PART) if order.value in ("before", "after") else None
@@ -506,8 +512,7 @@ class Composer:
 
     def rel_bounded_from(self, bound: Bounded) -> Made | None:
         """``less than a year from diagnosis``."""
-        start = {">=": "at least", ">": "more than", "<=": "within", "<": "within"}[bound.operator]
-        return Relation((f"{start} {bound.amount} after",)), _PART
+        return Relation((f"{bound.apart} after",)), _PART
 
     def rel_around(self, amount: Amount) -> Made | None:
         return Relation((f"within {amount} of",)), _PART
@@ -738,13 +743,13 @@ class Composer:
     def abnormal(self, marker: Chunk) -> Made | None:
         """A marker whose words say what was found is positive: ``t(4;14)``, ``17p deletion``, ``double hit``."""
         words = marker.text.lower().replace("(", " ").replace("-", " ").split()
-        if len(marker.ids) != 1 or not set(words) & set(book.data("clauses")["house"]["abnormal"].split()):
+        if len(marker.ids) != 1 or not set(words) & set(_house("abnormal").split()):
             return None
         return Criterion("finding", f"biomarker {concept(marker.ids[0])} = positive", marker.text, "biomarker"), _ONE
 
     def gene_result(self, gene: Chunk, value: Chunk) -> Made | None:
         """``EGFR negative``: no change was found, or the test says so."""
-        if len(gene.ids) != 1 or not any(one in ("negative", "result_negative", "not_detected") for one in value.ids):
+        if len(gene.ids) != 1 or not _is_negative(value):
             return None
         named = concept(gene.ids[0])
         query = f"(no evidence of variant {named} or biomarker {named} = negative or biomarker {named} = 'wild type')"
@@ -752,11 +757,11 @@ class Composer:
 
     def rel_at(self, _: Chunk) -> Made | None:
         """``at start of nivolumab``."""
-        days = book.data("clauses")["house"]["days_at_the_time"]
+        days = _house("days_at_the_time")
         return Relation((f"within {days} days of",), at_time=True, of_begin=True), _PART
 
     def rel_at_time(self, _: Chunk) -> Made | None:
-        days = book.data("clauses")["house"]["days_at_the_time"]
+        days = _house("days_at_the_time")
         return Relation((f"within {days} days of",), at_time=True), _PART
 
     def alternatives(self, one: Criterion, other: Criterion) -> Made | None:
@@ -831,7 +836,7 @@ class Composer:
 
     def concurrent(self, one: Criterion, both: Chunk, other: Criterion) -> Made | None:
         """``radiation with concurrent cisplatin``."""
-        at_once = both.text.lower() in book.data("clauses")["house"]["at_once"]
+        at_once = both.text.lower() in _house("at_once")
         return self.related(one, Relation(("overlapping",)), other) if at_once and one.kind != other.kind else None
 
     def needing(self, harm: Criterion, treatment: Criterion) -> Made | None:
@@ -848,7 +853,7 @@ class Composer:
 
     def together(self, one: Criterion, joint: Chunk, other: Criterion) -> Made | None:
         """``radiotherapy together with temozolomide``: at one time."""
-        words = book.data("clauses")["house"]["together"]
+        words = _house("together")
         if joint.text.lower() not in words or {one.kind, other.kind} not in (
             {"radiation", "medication"}, {"radiation", "regimen"},
         ):  # fmt: skip
@@ -885,8 +890,8 @@ class Composer:
         return (f"in the last {amount}", _PART) if not amount.high else None
 
     def window_ago(self, bound: Bounded) -> Made | None:
-        start = {">=": "at least", ">": "more than", "<=": "within", "<": "within"}[bound.operator]
-        return (f"in the last {bound.amount}" if start == "within" else f"{start} {bound.amount} ago"), _PART
+        within = _APART[bound.operator] == "within"
+        return (f"in the last {bound.amount}" if within else f"{bound.apart} ago"), _PART
 
     # --- what is not simply so --------------------------------------------------------------------------------
 
@@ -923,9 +928,7 @@ class Composer:
 
     def denied_change(self, fact: Criterion, value: Chunk) -> Made | None:
         """``germline BRCA neg``: a change of a gene that was looked for and not found."""
-        if fact.kind != "variant" or not any(
-            one in ("negative", "result_negative", "not_detected") for one in value.ids
-        ):
+        if fact.kind != "variant" or not _is_negative(value):
             return None
         events = events_of(fact.query) or tuple(
             one for one in find(parse(fact.query).body, Events) if one.concept is not None
@@ -1109,10 +1112,8 @@ class Composer:
         events = events_of(fact.query)
         if len(events) != 1 or not self._can(events[0], fact, "cycles") or events[0].context != "present":
             return None
-        test = (
-            f">= {count.least}" if count.most is None else f"<= {count.most}" if not count.least else f"= {count.least}"
-        )
-        query = f"total cycles of {text_of_events(events)} {test}"
+        operator, bound = count.test()
+        query = f"total cycles of {text_of_events(events)} {operator} {bound}"
         return replace(fact, query=query, ids=(), kind="counted", beside=""), _ONE
 
     def repeated(self, count: Count, fact: Criterion, relation: Relation, other: Criterion) -> Made | None:
@@ -1160,10 +1161,8 @@ class Composer:
         return Criterion(sort, f"{way} of {what}{amount}", marker.text, "change"), _ONE
 
     def nodes(self, count: Count, told: Chunk) -> Made | None:
-        bounds = [f"{told.value} >= {count.least}"] if count.most is None else (
-            [f"{told.value} = {count.least}"] if count.least == count.most else [f"{told.value} <= {count.most}"]
-        )  # fmt: skip
-        return Criterion("finding", f"lymph node with {bounds[0]}", told.text, "node"), _ONE
+        operator, bound = count.test()
+        return Criterion("finding", f"lymph node with {told.value} {operator} {bound}", told.text, "node"), _ONE
 
     def _times(self, fact: Criterion, count: Count, begin: str, end: str) -> Made | None:
         events = events_of(fact.query)
@@ -1207,7 +1206,7 @@ class Composer:
             return None
         if all(self._can(one, fact, "found_by") for one in events_of(fact.query)):
             return self._attributed(fact, "found_by", concept(ids[0]))
-        kinds = book.data("clauses")["house"]["specimens"]
+        kinds = _house("specimens")
         found = [value for value, wide in kinds.items() if any(self.concepts.is_a(ids[0], one) for one in wide)]
         return self._attributed(fact, "specimen", found[0]) if found else None
 
@@ -1222,7 +1221,7 @@ class Composer:
     def on_metastasis(self, fact: Criterion, spread: Criterion) -> Made | None:
         """``T790M on the metastasis``."""
         words = set(spread.text.lower().split())
-        if not words & set(book.data("clauses")["house"]["metastasis"].split()):
+        if not words & set(_house("metastasis").split()):
             return None
         return self._attributed(fact, "specimen_of", "metastasis")
 
@@ -1281,11 +1280,8 @@ class Composer:
         return self.at_diagnosis(fact) if fact.sort == "patient" else None
 
     def at_diagnosis_of(self, fact: Criterion, disease: Criterion) -> Made | None:
-        days = book.data("clauses")["house"]["days_at_diagnosis"]
         first = self.picked(_first(disease), disease)
-        return (
-            None if first is None else self.related(fact, Relation((f"within {days} days of",), around=True), first[0])
-        )
+        return None if first is None else self.related(fact, _near_diagnosis(), first[0])
 
     def stay_for(self, stay: Criterion, illness: Criterion) -> Made | None:
         """``admitted for neutropenic sepsis``: which falls into the stay."""
@@ -1373,24 +1369,20 @@ class Composer:
 
     def apart_later(self, first: Criterion, second: Criterion, bound: Bounded) -> Made | None:
         """``nephrectomy, then lung metastases more than 10 years later``."""
-        start = {">=": "at least", ">": "more than", "<=": "within", "<": "within"}.get(bound.operator, "")
-        return self.related(second, Relation((f"{start} {bound.amount} after",)), first) if start else None
+        return self.related(second, Relation((f"{bound.apart} after",)), first)
 
     def at_diagnosis(self, fact: Criterion) -> Made | None:
         """Near the first diagnosis of the one disease that the question names."""
         disease = self._disease()
         if fact.kind == "diagnosis" or disease is None:
             return None
-        days = book.data("clauses")["house"]["days_at_diagnosis"]
-        first = self.picked(_first(disease), disease)
-        if first is None:
-            return None
         given = events_of(fact.query)
-        if given and all(one.kind in COURSES for one in given):
-            # "On warfarin at diagnosis": it was being given on that day.
-            made = self.related(first[0], Relation(("during",)), fact)
-            return None if made is None else (replace(made[0], disease="", sort="patient"), made[1])
-        return self.related(fact, Relation((f"within {days} days of",), around=True), first[0])
+        if not given or not all(one.kind in COURSES for one in given):
+            return self.at_diagnosis_of(fact, disease)
+        # "On warfarin at diagnosis": it was being given on that day.
+        first = self.picked(_first(disease), disease)
+        made = None if first is None else self.related(first[0], Relation(("during",)), fact)
+        return None if made is None else (replace(made[0], disease="", sort="patient"), made[1])
 
     def from_diagnosis(self, left: Criterion, relation: Relation) -> Made | None:
         """``within a year of diagnosis``: of the one disease that the question names."""
@@ -1444,8 +1436,7 @@ class Composer:
         if relation.of_begin and right.name != _BEGUN:
             return None
         if relation.at_time and "diagnosis" in (left.kind, right.kind):
-            days = book.data("clauses")["house"]["days_at_diagnosis"]
-            relation = Relation((f"within {days} days of",), around=True)
+            relation = _near_diagnosis()
             right = replace(right, name=_BEGUN)
             rights = _in_time(right)
         if "disease" in (left.sort, right.sort) and not relation.measured:
@@ -1519,9 +1510,7 @@ class Composer:
         return bool(kinds) and all(attribute in KIND_TABLE[one].attributes for one in kinds)
 
     def _compared(self, fact: Criterion, attribute: str, count: Count) -> Made | None:
-        operator, bound = (">=", count.least) if count.most is None else ("<=", count.most)
-        if count.least == count.most:
-            operator = "="
+        operator, bound = count.test()
 
         def change(events: Events) -> Events | None:
             if events.context != "present" or not self._can(events, fact, attribute):
@@ -1554,7 +1543,7 @@ def _in_time(fact: Criterion) -> tuple[Events, ...]:
         return tuple([replace(one, moment="end") for one in events])
     if fact.name != _BEGUN:
         return tuple(
-            replace(one, moment="end") if one.pick.how == "latest" and _lasts(one, fact.kind) else one for one in events
+            replace(one, moment="end") if one.pick.how == "latest" and one.kind in COURSES else one for one in events
         )
     return tuple(replace(one, pick=Pick("first")) if one.pick == Pick() else one for one in events)
 
@@ -1567,6 +1556,10 @@ def _dated(events: tuple[Events, ...]) -> tuple[Events, ...]:
         else one
         for one in events
     )
+
+
+def _near_diagnosis() -> Relation:
+    return Relation((f"within {_house('days_at_diagnosis')} days of",), around=True)
 
 
 def _first(like: Criterion) -> Chunk:
@@ -1600,9 +1593,8 @@ def _is_positive(value: Chunk) -> bool:
     return any(one in ("positive", "result_positive") for one in value.ids)
 
 
-def _lasts(events: Events, kind: str) -> bool:
-    """Whether such an event goes on for a time."""
-    return "course" in KIND_TABLE[events.kind].traits if events.kind else False
+def _is_negative(value: Chunk) -> bool:
+    return any(one in ("negative", "result_negative", "not_detected") for one in value.ids)
 
 
 def _age(operator: str, number: str) -> Made | None:

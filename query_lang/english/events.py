@@ -49,8 +49,6 @@ def _events(body: PatientExpression) -> tuple[Events, ...]:
             return tuple(one for part in found for one in part) if all(found) else ()
         case SameEvent(And(parts)):
             return _merged([_events(part) for part in parts])
-        case Ordered():
-            return ()
         case _:
             return ()
 

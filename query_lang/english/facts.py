@@ -371,12 +371,11 @@ def settle(items: Sequence[Item]) -> list[Item]:
     """Adjectives and nouns that are used up; words on staging that settled nothing carry nothing when they may."""
     found: list[Item] = []
     for item in items:
-        over = (
-            item.value == "where" or item.text.lower() in book.listed("leads_over")
-            if isinstance(item, Chunk)
-            else False
-        )
-        if isinstance(item, Chunk) and item.type == "condition" and over:
+        if (
+            isinstance(item, Chunk)
+            and item.type == "condition"
+            and (item.value == "where" or item.text.lower() in book.listed("leads_over"))
+        ):
             item = Chunk("skip", item.text, item.start, item.end)
         found.append(item)
     return found

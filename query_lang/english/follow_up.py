@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
-_WORDS: Final = Path(__file__).with_name("follow_ups.toml")
+from . import book
+
 #: How what is added stands behind the question before it.
 _JOINTS: Final = {"refine": ", with ", "count": ", with ", "exclude": ", without "}
 _PATIENT: Final = re.compile(r"\S+")
@@ -29,8 +28,7 @@ class FollowUp:
 
 @functools.cache
 def _beginnings() -> tuple[tuple[str, str], ...]:
-    words = tomllib.loads(_WORDS.read_text(encoding="utf-8"))
-    pairs = [(form, how) for how, forms in words.items() for form in forms]
+    pairs = [(form, how) for how, forms in book.data("follow_ups").items() for form in forms]
     return tuple(sorted(pairs, key=lambda one: -len(one[0])))
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from ...kb.ontology.concepts import ConceptTable
 from . import book
@@ -74,10 +72,9 @@ def meant(chunks: Sequence[Chunk], text: str, concepts: ConceptTable) -> list[Ch
 @functools.cache
 def _ambiguous() -> Mapping[str, Mapping[str, frozenset[str]]]:
     """Short form in small letters -> what it can stand for, each with the words that settle it (``ambiguous.toml``)."""
-    table = tomllib.loads(Path(__file__).with_name("ambiguous.toml").read_text(encoding="utf-8"))["forms"]
     return {
         form: {meaning: frozenset(words.split()) for meaning, words in meanings.items()}
-        for form, meanings in table.items()
+        for form, meanings in book.data("ambiguous")["forms"].items()
     }
 
 
