@@ -594,10 +594,9 @@ class _Report:
         """With what is told of the lesion: by its heading, or by the diagnosis that stands first below it."""
         if sample.of:
             return sample
-        of_it = [one for low, _, one in self._stretches if one is sample]
+        own = [(low, high) for low, high, one in self._stretches if one is sample]
         text = self._text
-        places = [sample.start, *(low for low, _, one in self._stretches if one is sample)] if of_it else [sample.start]
-        for place in places:
+        for place in (sample.start, *(low for low, _ in own)):
             stretch = text[
                 max(0, place - 1) : sample.end + _REACH_OF_DIAGNOSIS if place == sample.start else place + 90
             ]
@@ -607,7 +606,7 @@ class _Report:
             if _RETURN_HERE.search(stretch) or _RECURRENCE.search(head):
                 return replace(sample, of="recurrence")
         # What is told elsewhere in a report of several is told of none in particular.
-        limits = [(low, high) for low, high, one in self._stretches if one is sample] or [(0, len(text))]
+        limits = own or [(0, len(text))]
         for mention in self._mentions:
             if (
                 mention.kind == "diagnosis"

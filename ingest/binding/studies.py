@@ -112,4 +112,4 @@ class StudyReader:
                 break
             chosen.append(one)
         found = [one.concept for one in chosen if one.concept != "imaging"]
-        return BETWEEN_VALUES.join(sorted(dict.fromkeys(found)))
+        return BETWEEN_VALUES.join(sorted(set(found)))

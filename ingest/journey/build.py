@@ -21,6 +21,7 @@ from ...kb.kinds import (
     OF_RELATIVE,
     REPEATED,
     SEVERAL,
+    values_of,
 )
 from ...kb.model import (
     EARLIEST_DAY,
@@ -32,7 +33,6 @@ from ...kb.model import (
     Journey,
     Polarity,
     Temporality,
-    Value,
     World,
 )
 from ...kb.note_classes import PATHOLOGY
@@ -438,7 +438,8 @@ def _event(patient_id: str, facts: list[Fact]) -> Event:
         if fact.attributes != attributes:
             for name, value in fact.attributes.items():
                 if attributes.setdefault(name, value) != value and name in SEVERAL:
-                    attributes[name] = _with_all(attributes[name], value)
+                    told = (*values_of(name, attributes[name]), *values_of(name, value))
+                    attributes[name] = BETWEEN_VALUES.join(map(str, dict.fromkeys(told)))
         ended = fact.end
         if ended is not None and (end is None or (ended.high, ended.low) > (end.high, end.low)):
             end = ended
@@ -475,12 +476,6 @@ def _event(patient_id: str, facts: list[Fact]) -> Event:
         _anchors(facts),
         confidence,
     )
-
-
-def _with_all(one: Value, other: Value) -> str:
-    """The values of an attribute that may have several, each once."""
-    told = [value for text in (one, other) for value in str(text).split(BETWEEN_VALUES)]
-    return BETWEEN_VALUES.join(dict.fromkeys(told))
 
 
 def _only_event(patient_id: str, fact: Fact) -> Event:

@@ -684,6 +684,25 @@ def _mention(
     )
 
 
+def settled_mention(frame: Frame, span: Span, label: str = "") -> Mention:
+    """The mention of what is settled by its words: no cue bears on it, and no day but one that it tells itself."""
+    sentence = frame.shape.sentences[frame.shape.sentence_index_at(span.start)]
+    return Mention(
+        note_id=frame.note.note_id,
+        start=span.start,
+        end=span.end,
+        text=frame.note.text[span.start : span.end],
+        kind=span.kind,
+        label=label or LABELS.get(span.kind, ""),
+        concept=span.concept,
+        attributes=span.attributes,
+        day=DayInterval() if span.day is None else span.day,
+        source=span.source,
+        section=frame.shape.section_at(span.start).name,
+        sentence=(sentence.start, max(sentence.end, span.end)),
+    )
+
+
 def sentence_context(
     frame: Frame, sentence: tuple[int, int], named: Iterable[Named], table: CueTable
 ) -> tuple[SentenceContext, list[Target]]:

@@ -41,11 +41,10 @@ from ..context.relatives import with_relatives
 from ..notation.mentions import with_notations
 from ..recognizers.allergies import GATES as ALLERGY_GATES
 from ..recognizers.allergies import allergies
-from ..recognizers.births import birth_mention
+from ..recognizers.births import label_of
 from ..recognizers.encounters import encounters_of_note, with_days
 from ..recognizers.lexicon import join_lines, join_over_bracket, name_type, turn_round
 from ..recognizers.measurements import BESIDE, EXAMINATION, how_it_was, is_made, is_ordered
-from ..recognizers.persons import person_mention
 from ..recognizers.sensitivities import tested as tested_drugs
 from ..recognizers.short_forms import share_places
 from ..recognizers.trials import with_status
@@ -75,7 +74,7 @@ from ..text.frame import (
 from ..text.statements import needs, statement
 from ..treatments.courses import TREATED, with_courses
 from ..treatments.harms import with_harms
-from .mentions import MentionWriter
+from .mentions import MentionWriter, settled_mention
 
 #: What is done to find out, and not to treat.
 DIAGNOSTIC: Final = "diagnostic_procedure"
@@ -729,12 +728,12 @@ def write_trials(page: Page) -> None:
 
 def write_births(page: Page) -> None:
     """The days on which the patient can be born, by age or date of birth."""
-    page.mentions += [birth_mention(page.frame, span) for span in page.apart.get(BIRTHS, ())]
+    page.mentions += [settled_mention(page.frame, span, label_of(span)) for span in page.apart.get(BIRTHS, ())]
 
 
 def write_persons(page: Page) -> None:
     """The sex, race and ethnicity of the patient."""
-    page.mentions += [person_mention(page.frame, span) for span in page.apart.get(PERSONS, ())]
+    page.mentions += [settled_mention(page.frame, span) for span in page.apart.get(PERSONS, ())]
 
 
 def write_encounters(page: Page) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from ...kb.model import EARLIEST_DAY, DayInterval, Mention, Value
+from ...kb.model import EARLIEST_DAY, DayInterval, Value
 from ..text.cue_files import any_of, cue_file
 from ..text.dates.intervals import month_span, one_day, year_span
 from ..text.dates.patterns import MONTHS
@@ -120,24 +120,9 @@ class BirthRecognizer(Recognizer):
                 yield Span(*match.span(), "birth", "", "pattern:date-of-birth", day=days)
 
 
-def birth_mention(frame: Frame, span: Span) -> Mention:
-    """The mention of a birth: no cue bears on it, whoever it is told of is settled."""
-    sentence = frame.shape.sentences[frame.shape.sentence_index_at(span.start)]
-    assert span.day is not None
-    return Mention(
-        note_id=frame.note.note_id,
-        start=span.start,
-        end=span.end,
-        text=frame.note.text[span.start : span.end],
-        kind=span.kind,
-        label="Age" if span.source == _BY_AGE else "Datetime",
-        concept=span.concept,
-        attributes=span.attributes,
-        day=span.day,
-        source=span.source,
-        section=frame.shape.section_at(span.start).name,
-        sentence=(sentence.start, max(sentence.end, span.end)),
-    )
+def label_of(birth: Span) -> str:
+    """The label of its mention: what was told is an age, or a date."""
+    return "Age" if birth.source == _BY_AGE else "Datetime"
 
 
 def born_of(years: int, date: datetime.date | None) -> DayInterval:

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ...kb.kinds import KIND_TABLE
-from ...kb.model import DayInterval, Mention
 from ...kb.ontology.persons import persons
 from ..text.cue_files import any_of, cue_file
 from ..text.frame import PERSONS, Frame, Recognizer, Span
@@ -171,22 +169,13 @@ class PersonRecognizer(Recognizer):
 
     @staticmethod
     def _titles(frame: Frame) -> Iterable[_Sign]:
-        signs = [
-            _Sign(match.start(), match.end(), str(match.lastgroup))
-            for match in _TITLE.find(frame.places, frame.text)[:_MOST_LOOKED_AT]
-            if not _is_anothers(frame, match.start())
-        ]
         # A letter about another's patient has titles of both.
-        return signs if len({sign.value for sign in signs}) == 1 else ()
+        return _of_one_sex(frame, _TITLE)
 
     @staticmethod
     def _pronouns(frame: Frame) -> Iterable[_Sign]:
-        signs = [
-            _Sign(match.start(), match.end(), str(match.lastgroup))
-            for match in _PRONOUN.find(frame.places, frame.text)[:_MOST_LOOKED_AT]
-            if not _is_anothers(frame, match.start())
-        ]
-        return signs if len(signs) >= _PRONOUNS and len({sign.value for sign in signs}) == 1 else ()
+        signs = _of_one_sex(frame, _PRONOUN)
+        return signs if len(signs) >= _PRONOUNS else ()
 
     # --- race and ethnicity -----------------------------------------------------------------------------------------
 
@@ -213,19 +202,23 @@ class PersonRecognizer(Recognizer):
                 yield _Sign(start, end, word)
 
 
+def _of_one_sex(frame: Frame, words: Gated) -> list[_Sign]:
+    """What such words tell of the patient, each in the group of its sex; nothing where they differ."""
+    signs = [
+        _Sign(match.start(), match.end(), str(match.lastgroup))
+        for match in words.find(frame.places, frame.text)[:_MOST_LOOKED_AT]
+        if not _is_anothers(frame, match.start())
+    ]
+    return signs if len({sign.value for sign in signs}) == 1 else []
+
+
 def _key(text: str) -> str:
     """A name as the table has it."""
     plain = re.sub(r"\s+", " ", text)
     if plain in _GROUP_OF:
         return plain
     low = plain.lower()
-    return (
-        low
-        if low in _GROUP_OF
-        else low.replace(" ", "-")
-        if low.replace(" ", "-") in _GROUP_OF
-        else low.replace("-", " ")
-    )
+    return next((one for one in (low, low.replace(" ", "-")) if one in _GROUP_OF), low.replace("-", " "))
 
 
 _PLAIN: Final = frozenset(_TABLE["plain"]["words"])
@@ -246,22 +239,3 @@ def _is_anothers(frame: Frame, start: int, *, in_family: bool = False) -> bool:
         return True
     sentence = frame.shape.sentences[frame.shape.sentence_index_at(start)]
     return _around().other.search(frame.text, max(sentence.start, start - 200), start) is not None
-
-
-def person_mention(frame: Frame, span: Span) -> Mention:
-    """The mention of who the patient is: of no day, and no cue bears on it."""
-    sentence = frame.shape.sentences[frame.shape.sentence_index_at(span.start)]
-    return Mention(
-        note_id=frame.note.note_id,
-        start=span.start,
-        end=span.end,
-        text=frame.note.text[span.start : span.end],
-        kind=span.kind,
-        label=KIND_TABLE[span.kind].coral_label,
-        concept=span.concept,
-        attributes=span.attributes,
-        day=DayInterval(),
-        source=span.source,
-        section=frame.shape.section_at(span.start).name,
-        sentence=(sentence.start, max(sentence.end, span.end)),
-    )
